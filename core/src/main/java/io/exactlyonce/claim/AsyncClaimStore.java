@@ -7,11 +7,11 @@ import java.util.concurrent.CompletableFuture;
  * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws: its future
  * fails with the store's exception.
  *
- * <p>Optional: a {@code ClaimStore} that also implements it is called this way. For another store, a few threads call
- * {@link ClaimStore#apply} with the claims and resolutions of many callers.
+ * <p>Optional: a {@code ClaimStore} that also implements this interface is called through it. For any other store, a
+ * few threads call {@link ClaimStore#apply} with the claims and resolutions of many callers.
  *
- * <p>A future completes only when no part of its call is on its way to the store, so that the claim cannot overtake a
- * later release of it. It may complete on a thread that all calls share: dependent actions must not block.
+ * <p>A future completes only when no part of its call is on its way to the store. So a claim cannot overtake a later
+ * release of it. The future may complete on a thread that all calls share: dependent actions must not block.
  */
 public interface AsyncClaimStore {
 
@@ -19,8 +19,8 @@ public interface AsyncClaimStore {
      * An answer to claims.
      *
      * @param outcomes one for each request, in the same order
-     * @param askedAt right before the store was asked, which may be long after the call, in nanoseconds by {@link System#nanoTime}:
-     *     leases count from then on
+     * @param askedAt when the request was sent to the store, in nanoseconds by {@link System#nanoTime}; this may be
+     *     long after the call. Leases count from this time
      */
     record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
 

@@ -4,14 +4,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's answers to renewals or resolutions of claims. A claim that is in neither set is lost: it no longer holds its
- * key.
+ * A store's answers to renewals or resolutions of claims. A claim that is in neither set is lost: it no longer holds
+ * its key.
  *
  * @param granted the claims whose renewal or resolution is stored
- * @param unanswered the claims for which that is not known, for example because another transaction locks their rows; they may
- *     still hold their keys, and their renewal or resolution can be repeated
- * @param failure why the first of the unanswered claims got no answer; {@code null} if another transaction locks it, or if all
- *     claims are answered
+ * @param unanswered the claims without an answer, for example because another transaction locks their rows; they
+ *     may still hold their keys, and the call can be repeated for them
+ * @param failure why the first of the unanswered claims got no answer; {@code null} if another transaction locks
+ *     it, or if all claims are answered
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,
@@ -23,7 +23,7 @@ public record ClaimAnswers(
         this(granted, Set.of(), null);
     }
 
-    /** Returns the reason for which claims got no answer. */
+    /** Returns why claims got no answer. */
     public String reason() {
         boolean isOne = unanswered.size() == 1;
         return "%d %s got no answer: %s"

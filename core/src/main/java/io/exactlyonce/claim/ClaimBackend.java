@@ -21,13 +21,13 @@ public interface ClaimBackend {
      */
     Map<String, Object> prove();
 
-    /** Starts checking whether claims can be stored, unless that is known or under way; does not wait. */
+    /** Starts checking whether claims can be stored, unless a check is running or has passed. Does not wait. */
     default void beginCheck() {}
 
     /** Waits until claims can be stored, or throws why they cannot. */
     default void requireReady() {}
 
-    /** Returns how long claims may wait for a connection, where the application chose that. */
+    /** Returns how long claims may wait for a connection; empty if the application did not set a time. */
     default Optional<Duration> connectionTimeout() {
         return Optional.empty();
     }

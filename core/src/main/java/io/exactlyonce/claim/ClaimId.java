@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import java.util.UUID;
 
 /**
- * Names one claim of one key: a takeover of the key has another.
+ * The identity of one claim of one key. A takeover of the key has another identity.
  *
  * @param key the key
  * @param value the identity that the client gave to the claim

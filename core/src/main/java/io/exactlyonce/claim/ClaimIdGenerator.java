@@ -19,7 +19,10 @@ public final class ClaimIdGenerator {
     private static final long PROCESS = RANDOM.nextLong();
     private static final AtomicLong COUNTER = new AtomicLong(RANDOM.nextLong());
 
-    /** Odd, so that no two times become one; and its product has the time's low bits in all places. */
+    /**
+     * An odd multiplier, so that different times have different products. The product spreads the low bits of the time
+     * over all bits.
+     */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private static final long VERSION_BITS = 0xF000L;

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 /**
  * An idempotency key within its scope. Ordered by scope, then key: the order in which stores lock rows.
  *
- * @param scope whose key it is, up to 512 characters
+ * @param scope the key's namespace, up to 512 characters
  * @param key the key, up to 512 characters
  */
 public record ClaimKey(String scope, String key) implements Comparable<ClaimKey> {

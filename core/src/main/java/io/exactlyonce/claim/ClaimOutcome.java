@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ClaimOutcome {
 
     /**
-     * Answers a request for a completed key: a mismatch if the payloads of both are known, and differ.
+     * Answers a request for a completed key: a mismatch if both fingerprints are known and differ.
      *
      * @param fingerprint of the payload that the key was claimed for, if it is known
      */
@@ -48,7 +48,7 @@ public sealed interface ClaimOutcome {
     /** Returns the kind of this answer. */
     Kind kind();
 
-    /** Returns its name for meters and spans. */
+    /** Returns the name of this answer for meters and spans. */
     default String tag() {
         return kind().tag;
     }
@@ -63,7 +63,7 @@ public sealed interface ClaimOutcome {
      */
     record Acquired(int attempt, long fencingToken, boolean inDoubt, int failures) implements ClaimOutcome {
 
-        /** No earlier attempt threw. */
+        /** Makes an answer without earlier attempts that threw. */
         public Acquired(int attempt, long fencingToken, boolean inDoubt) {
             this(attempt, fencingToken, inDoubt, 0);
         }
@@ -103,12 +103,13 @@ public sealed interface ClaimOutcome {
     /**
      * Another claim holds the key.
      *
-     * @param leaseRemaining how long it holds unless it is renewed, by the store's clock at the time of the answer
-     * @param isForOtherPayload whether it is known to hold the key for a payload with another fingerprint
+     * @param leaseRemaining how long the other claim holds the key unless it is renewed, by the store's clock at
+     *     the time of the answer
+     * @param isForOtherPayload whether the other claim is known to be for a payload with another fingerprint
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
 
-        /** The payload of the held key is the same, or unknown. */
+        /** Makes an answer for a key that is held for the same payload, or for an unknown one. */
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }

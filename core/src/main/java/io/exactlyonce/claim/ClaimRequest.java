@@ -7,13 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to hold a key.
  *
- * @param id the key, and the claim's identity, made by the client: new for each request and the same for its retries. A retry after
- *     a lost reply finds its own claim by it, and every later write names it
+ * @param id the key, and the claim's identity, which the client makes: new for each request, and the same if a
+ *     request is repeated. A repetition after a lost reply finds its own claim by this identity, and every later write
+ *     names it
  * @param owner the process that claims, for operators who read the table
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
  * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
  * @param fingerprint of the payload: 64 hexadecimal digits, or {@code null} not to compare payloads
- * @param retention how long the key is remembered once it is completed; {@code null} for as long as the store's other keys
+ * @param retention how long the key is remembered once it is completed; {@code null} for the store's default
  */
 public record ClaimRequest(
         ClaimId id,
@@ -41,12 +42,12 @@ public record ClaimRequest(
         }
     }
 
-    /** A request whose key is remembered for as long as the store's other keys. */
+    /** Makes a request with the store's default retention. */
     public ClaimRequest(ClaimId id, String owner, Duration lease, InDoubt inDoubt, @Nullable String fingerprint) {
         this(id, owner, lease, inDoubt, fingerprint, null);
     }
 
-    /** A request that takes over keys in doubt, and compares no payloads. */
+    /** Makes a request that takes over keys in doubt, and compares no payloads. */
     public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
         this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
     }
@@ -59,7 +60,11 @@ public record ClaimRequest(
         return id.value();
     }
 
-    /** Returns the key's retention in a store with this default. */
+    /**
+     * Returns the key's retention.
+     *
+     * @param others the store's default
+     */
     public Duration retentionOr(Duration others) {
         return retention == null ? others : retention;
     }

@@ -3,13 +3,16 @@ package io.exactlyonce.claim;
 import io.exactlyonce.boundary.OneLine;
 import org.jspecify.annotations.Nullable;
 
-/** The end of a claim, unless its lease expires. */
+/** An end of a claim other than the expiry of its lease. */
 public sealed interface ClaimResolution {
 
-    /** Longest error or reason that is kept, in characters: it is for people, and every write of a claim may copy it. */
+    /**
+     * Longest error or reason that a store keeps, in characters. Errors are for people to read, and every write of a
+     * claim may copy them.
+     */
     int MAX_ERROR_LENGTH = 1_000;
 
-    /** Returns the claim that ends. */
+    /** Returns the claim to resolve. */
     ClaimId claim();
 
     /** Returns whether the handler was stopped from outside, so that it may have had effects that it could not report. */
@@ -73,7 +76,10 @@ public sealed interface ClaimResolution {
         }
     }
 
-    /** Makes one line of a handler's exception, which may quote the whole message. An error must not cost the write that records it. */
+    /**
+     * Makes one line of bounded length, because a handler's exception may quote the whole message, and its text must
+     * not make the store reject the write.
+     */
     private static String line(String text) {
         return OneLine.of(text, MAX_ERROR_LENGTH);
     }

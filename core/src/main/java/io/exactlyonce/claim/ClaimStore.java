@@ -20,12 +20,17 @@ public interface ClaimStore {
 
     /**
      * Tries to claim keys. A key is acquired if it was never claimed, if its claim was released, or if its claim's
-     * lease has expired. A request whose {@code claimId} already holds the key acquires it again, however late it is
-     * repeated, with a new lease. If that {@code claimId} was the last to hold the key and has been released since, the
-     * answer is held elsewhere, and a caller that still needs the key uses a new id. A key in doubt, whose lease has
-     * expired or that was released in doubt, is parked instead if the request says so. Of two requests for the same key
-     * in one batch, neither of which holds it already, the first can acquire it, and the other is answered as held
-     * elsewhere.
+     * lease has expired.
+     *
+     * <p>A request whose {@code claimId} already holds the key acquires it again with a new lease, however late the
+     * request is repeated. If that {@code claimId} was the last to hold the key and was released, the answer is held
+     * elsewhere; a caller that still needs the key uses a new id.
+     *
+     * <p>A key is in doubt if its lease has expired or if it was released in doubt. Such a key is parked instead of
+     * acquired if the request says so.
+     *
+     * <p>A batch may have two requests for a key that neither of them holds. Then the first can acquire the key, and
+     * the second is answered as held elsewhere.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -34,32 +39,32 @@ public interface ClaimStore {
     List<ClaimOutcome> claim(List<ClaimRequest> requests);
 
     /**
-     * Extends leases, also expired ones, unless another claim has taken the key over.
+     * Extends leases, even expired ones, unless another claim has taken the key over.
      *
      * @return the claims that are held, and those without an answer; all others are lost
      */
     ClaimAnswers renew(List<LeaseRenewal> renewals);
 
     /**
-     * Resolves claims, also after their leases have expired, unless another claim has taken the key over. The key of a
-     * released claim can be acquired at once. A completed claim can be completed again: its first result stays. A parked
-     * claim can be parked again: its first reason stays. An attempt that threw adds one to the key's failures, once, however
-     * often its resolution is repeated.
+     * Resolves claims, even after their leases have expired, unless another claim has taken the key over. The key of a
+     * released claim can be acquired at once. A completed claim can be completed again: its first result stays. A
+     * parked claim can be parked again: its first reason stays. An attempt that threw adds one to the key's failures,
+     * once, however often its resolution is repeated.
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is recorded, a completion or parking also by an earlier call, and those without an
-     *     answer; all others were no longer held
+     * @return the claims whose resolution is recorded, by this call or, if they were completed or parked, by an
+     *     earlier one; and the claims without an answer. All other claims no longer held their keys
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
     ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);
 
     /**
-     * Returns the states of keys, without claiming any. They are as current as the claims, never a replica's older
-     * state; but when the answer arrives, a free key may be held, and a held one completed. Only {@link #claim}
-     * decides. The state of a completed key has the fingerprint that it was claimed with.
+     * Returns the states of keys, without claiming any. The states are as current as the claims, and never an older
+     * state of a replica. When the answer arrives, a free key may be held, and a held key may be completed: only {@link
+     * #claim} decides. The state of a completed key has the fingerprint that the key was claimed with.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
-     * @return a state for each key; {@link KeyState#FREE} for one that can never be stored
+     * @return a state for each key; {@link KeyState#FREE} for a key that can never be stored
      */
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
@@ -77,8 +82,8 @@ public interface ClaimStore {
     }
 
     /**
-     * Returns what a handler can do instead of {@code Claim.fence()}, as the end of a sentence. Only a store that is not a
-     * {@link FencingClaimStore} needs it.
+     * Returns what a handler can do instead of {@code Claim.fence()}, as the end of a sentence. A {@link
+     * FencingClaimStore} does not need it.
      */
     default String insteadOfFence() {
         return "give Claim.fencingToken() to a system that refuses stale writers";

@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import io.exactlyonce.ClaimStoreException;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if a call never reached the store: it had no effect, and can be repeated. */
+/** Thrown if a call never reached the store. The call had no effect, and can be repeated. */
 public final class ClaimStoreBusyException extends ClaimStoreException {
 
     /** Makes an exception that concerns no single key. */

@@ -4,8 +4,8 @@ import io.exactlyonce.ClaimStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the store did not answer a call: each of its changes may or may not have happened, and it can be repeated.
- * The cause is the store's failure, if it could be kept.
+ * Thrown if the store did not answer a call. Each change of the call may or may not have happened, and the call can be
+ * repeated. The cause is the store's failure, if it could be kept.
  */
 public final class ClaimStoreUnavailableException extends ClaimStoreException {
 

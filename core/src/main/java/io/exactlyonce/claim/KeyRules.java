@@ -10,8 +10,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules for idempotency keys. They fail a delivery rather than let two messages share a key by accident, or one message
- * have two.
+ * Rules for idempotency keys. A delivery fails if two messages could share a key by accident, or if one message could
+ * have two keys.
  */
 public final class KeyRules {
 
@@ -66,7 +66,7 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the key of a scope, as a program or an operator gives them.
+     * Returns the key of a scope, for a scope and a key that a program or an operator wrote.
      *
      * @throws IllegalArgumentException if the scope is not usable
      * @throws UnusableKeyException if the key is not usable
@@ -86,7 +86,7 @@ public final class KeyRules {
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
-    /** Only a text with surrogates needs an encoder's judgement. */
+    /** Returns whether UTF-8 can encode a text. Only surrogates need an encoder to decide that. */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -96,17 +96,23 @@ public final class KeyRules {
         return true;
     }
 
-    /** Returns whether values of a class, which is not a primitive one, can be keys: what {@link #toKey} accepts. */
+    /** Returns whether {@link #toKey} accepts values of a class. The class must not be a primitive one. */
     public static boolean canBeKey(Class<?> type) {
         return canBeCompared(type) && !isFloating(type);
     }
 
-    /** Returns whether values of a class, which is not a primitive one, can be fingerprints, apart from the entries of lists. */
+    /**
+     * Returns whether values of a class can be fingerprints, apart from the entries of lists. The class must not be a
+     * primitive one.
+     */
     public static boolean canBeFingerprint(Class<?> type) {
         return canBeCompared(type) || List.class.isAssignableFrom(type);
     }
 
-    /** Returns whether numbers of a class are rounded, so that several are one: {@code 1e400} and {@code 1e500}. */
+    /**
+     * Returns whether numbers of a class are rounded, so that different numbers become one, such as {@code 1e400} and
+     * {@code 1e500}.
+     */
     public static boolean isFloating(Class<?> type) {
         return type == Double.class || type == Float.class;
     }
@@ -118,7 +124,10 @@ public final class KeyRules {
                 || Enum.class.isAssignableFrom(type);
     }
 
-    /** Types whose text is meant to be read. The text of any other object may have its address, which differs in each JVM. */
+    /**
+     * Returns the text of a value of a type whose text identifies the value. The text of any other object may contain its
+     * address, which differs in each JVM.
+     */
     private static String text(String source, Object value) {
         if (value instanceof Enum<?> constant) {
             return constant.name();

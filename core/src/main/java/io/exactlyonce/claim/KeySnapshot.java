@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A key as its store has read it, and the decision on requests for it, which is the same for all stores. A store reads
- * snapshots and writes what was decided, on condition that the key is still as it was read. If it is not, the store
+ * a snapshot, and then writes the decision on condition that the key is unchanged. If the key has changed, the store
  * reads and decides again.
  *
  * @param status the status that the last write left
@@ -37,17 +37,17 @@ public record KeySnapshot(
         @Nullable String result,
         int failures) {
 
-    /** A write that a request leads to. */
+    /** The write that follows from a request. */
     public enum Action {
-        /** Nothing is written. */
+        /** Writes nothing. */
         REFUSE,
         /** Makes the first claim of a key that the store does not know, if it is still unknown. */
         CLAIM_FIRST,
-        /** Extends the lease of the request's own claim, if that still holds the key. */
+        /** Extends the lease of the request's own claim, if that claim still holds the key. */
         RENEW,
-        /** Makes the request's claim the key's, if the key is as it was read. */
+        /** Gives the key to the request's claim, if the key is unchanged. */
         TAKE_OVER,
-        /** Parks the key in doubt, if it is as it was read. */
+        /** Parks the key in doubt, if the key is unchanged. */
         PARK
     }
 
@@ -59,7 +59,7 @@ public record KeySnapshot(
     public record Decision(Action action, ClaimOutcome outcome) {
 
         /**
-         * Decides on a key without a snapshot: it was never claimed, or has been deleted.
+         * Decides on a key without a snapshot: the key was never claimed, or its claim was deleted.
          *
          * @param token greater than the tokens of a claim that was deleted, for example the time in microseconds
          */
@@ -71,7 +71,7 @@ public record KeySnapshot(
             return new Decision(Action.REFUSE, outcome);
         }
 
-        /** Returns the claim that the action makes, or extends. Only for an action that grants one. */
+        /** Returns the claim that the action makes or extends. Only for actions that grant a claim. */
         public Acquired claim() {
             return (Acquired) outcome;
         }
@@ -83,7 +83,7 @@ public record KeySnapshot(
      * <table>
      * <caption>Decisions</caption>
      * <tr><th>The key</th><th>Action</th><th>Outcome</th></tr>
-     * <tr><td>is held by the request's own claim, also with an expired lease</td><td>renew</td><td>acquired again</td></tr>
+     * <tr><td>is held by the request's own claim, even if its lease has expired</td><td>renew</td><td>acquired again</td></tr>
      * <tr><td>is completed</td><td>refuse</td><td>completed, or mismatch for another payload</td></tr>
      * <tr><td>is parked</td><td>refuse</td><td>parked</td></tr>
      * <tr><td>is held within its lease</td><td>refuse</td><td>held elsewhere for the rest of the lease</td></tr>
@@ -128,7 +128,7 @@ public record KeySnapshot(
                 };
     }
 
-    /** Returns whether a claim holds the key, also with an expired lease. */
+    /** Returns whether this claim holds the key, even if its lease has expired. */
     public boolean isHeldBy(UUID claim) {
         return status == KeyStatus.HELD && claimId.equals(claim);
     }
@@ -143,12 +143,15 @@ public record KeySnapshot(
         return status == KeyStatus.RELEASED && claimId.equals(claim);
     }
 
-    /** Returns whether a free key is in doubt, the request parks such keys, and no operator has decided yet. */
+    /** Returns whether a free key is in doubt, the request parks such keys, and no operator has released the key. */
     private boolean mustBeParked(ClaimRequest request) {
         return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
-    /** Returns whether a free key is in doubt: an owner that vanished reported nothing. */
+    /**
+     * Returns whether the next claim of a free key is in doubt: an earlier one was, or the owner reported nothing
+     * before its lease expired.
+     */
     private boolean isNextInDoubt() {
         return inDoubt || status == KeyStatus.HELD;
     }

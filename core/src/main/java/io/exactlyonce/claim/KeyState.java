@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of a key, for deliveries that wait for it.
  *
- * @param fingerprint of the payload that a completed key was claimed for; {@code null} if it is not known, and for all others
+ * @param fingerprint of the payload that a completed key was claimed for; {@code null} if it is not known, and for
+ *     keys that are not completed
  */
 public record KeyState(Status status, @Nullable String fingerprint) {
 
@@ -24,7 +25,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
         PARKED
     }
 
-    /** Drops the fingerprint of a key that is not completed: its next claim may be for another payload. */
+    /** Drops the fingerprint of a key that is not completed, because the next claim may be for another payload. */
     public KeyState {
         fingerprint = status == Status.COMPLETED ? fingerprint : null;
     }

@@ -1,10 +1,11 @@
 package io.exactlyonce.claim;
 
 /**
- * The status that the last write of a key left, as stores keep it. {@link KeyState.Status} is the meaning of a status for other claims.
+ * The status of a key as its last write left it, and as stores keep it. {@link KeyState.Status} is the state that other
+ * claims find.
  */
 public enum KeyStatus {
-    /** A claim holds the key, until its lease expires and another one takes it over. */
+    /** A claim holds the key, until its lease expires and another claim takes the key over. */
     HELD,
     /** The key's effect has happened. */
     COMPLETED,

@@ -6,7 +6,7 @@ import java.time.Duration;
  * A request to extend a claim's lease.
  *
  * @param claim the claim
- * @param lease how long it holds from now on, counted by the store's clock
+ * @param lease how long the claim holds from now on, counted by the store's clock
  */
 public record LeaseRenewal(ClaimId claim, Duration lease) {
 

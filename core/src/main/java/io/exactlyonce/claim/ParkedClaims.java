@@ -18,30 +18,30 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parked claims of a {@link ClaimStore}, for operators who decide on them. Thread-safe.
  *
- * <p>No call may delay the claims of the store. A call that waits for others throws {@link ClaimStoreBusyException}, and
- * has done nothing.
+ * <p>No call may delay the claims of the store. A call that has to wait too long for other calls throws {@link
+ * ClaimStoreBusyException}, and changes nothing.
  *
- * <p>A decision names the claim that was read, and only the first one changes anything. If a call throws, look the key
- * up: the decision may or may not be stored.
+ * <p>A decision names the claim that was read, and only the first decision changes anything. If a call throws, its
+ * decision may or may not be stored: read the key again.
  */
 public interface ParkedClaims {
 
-    /** Claims that a look-up without an index reads at a time. */
+    /** Number of claims in one page of a lookup without an index. */
     int PAGE = 1_000;
 
-    /** Pages that a look-up without an index reads at most. */
+    /** Largest number of pages that a lookup without an index reads. */
     int PAGES = 100;
 
     /** Separates the class of an exception from its message. */
     String END_OF_CLASS = ": ";
 
     /**
-     * The parked claims that an operator means. A condition of {@code null} admits every claim.
+     * An operator's selection of parked claims. A condition that is {@code null} admits every claim.
      *
      * @param scope the keys' namespace
      * @param errorClass the {@link #classOf} of their reasons
-     * @param from when they were parked, or later
-     * @param until when they were parked, or earlier
+     * @param from the earliest time at which they were parked
+     * @param until the latest time at which they were parked
      */
     record Filter(
             @Nullable String scope,
@@ -52,7 +52,7 @@ public interface ParkedClaims {
         /** Admits every claim. */
         public static final Filter ALL = new Filter(null, null, null, null);
 
-        /** Returns whether it admits a claim. */
+        /** Returns whether this filter admits a claim. */
         boolean admits(ParkedClaim claim) {
             return (scope == null || scope.equals(claim.scope()))
                     && (errorClass == null || errorClass.equals(classOf(claim.reason())))
@@ -60,7 +60,7 @@ public interface ParkedClaims {
                     && !isPast(claim);
         }
 
-        /** Returns whether this claim, and each that was parked later, is beyond the end. */
+        /** Returns whether a claim was parked after the end of this filter, as then all later claims were. */
         boolean isPast(ParkedClaim claim) {
             return until != null && claim.parkedAt().isAfter(until);
         }
@@ -79,7 +79,10 @@ public interface ParkedClaims {
         }
     }
 
-    /** Returns the part of a reason that many keys share: the class of an exception, or all of a text without one. */
+    /**
+     * Returns the part of a reason that many keys share: the class of an exception, or the whole text if it names no
+     * exception.
+     */
     static String classOf(String reason) {
         int end = reason.indexOf(END_OF_CLASS);
         return end < 0 ? reason : reason.substring(0, end);
@@ -88,7 +91,8 @@ public interface ParkedClaims {
     /**
      * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
      *
-     * @param after the claim after which the list begins, parked still or not; {@code null} for its start
+     * @param after the claim after which the list begins, even if it is no longer parked; {@code null} to begin
+     *     with the oldest one
      * @param limit maximum number of claims
      */
     List<ParkedClaim> list(@Nullable ParkedClaim after, int limit);
@@ -97,8 +101,8 @@ public interface ParkedClaims {
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Returns a parked key by the hash that logs show; empty if no such key is among the parked ones that it reads: the
-     * oldest 100,000, unless the store has a faster way.
+     * Returns a parked key by the hash that logs show; empty if no parked key has this hash. Searches the oldest
+     * 100,000 parked keys, unless the store has a faster way.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -115,8 +119,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists the parked claims that a filter admits, oldest first, among the oldest 100,000 from the filter's beginning, unless the
-     * store has a faster way.
+     * Lists the parked claims that a filter admits, oldest first. Searches 100,000 claims from the filter's beginning
+     * on, unless the store has a faster way.
      *
      * @param limit maximum number of claims
      */
@@ -132,7 +136,7 @@ public interface ParkedClaims {
         return found;
     }
 
-    /** Returns a claim that is not there, and before all that were parked at a time. */
+    /** Returns a claim that does not exist, and that precedes all claims parked at this time or later. */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
                 ? null
@@ -140,7 +144,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns those of some claims that are parked, in no order, among the oldest 100,000 unless the store has a faster way.
+     * Returns the claims among these that are parked, in no order. Searches the oldest 100,000 parked claims, unless
+     * the store has a faster way.
      *
      * @param claims ids of claims as they were seen
      */
@@ -155,7 +160,10 @@ public interface ParkedClaims {
         return found;
     }
 
-    /** Counts parked claims by scope. Reads a bounded number of them, the oldest first: {@value #PAGE}, unless the store counts faster. */
+    /**
+     * Counts parked claims by scope. Counts the oldest {@value #PAGE} claims, unless the store has a faster way to
+     * count all.
+     */
     default Collection<Count> count() {
         Map<String, Count> scopes = new LinkedHashMap<>();
         list(null, PAGE)
@@ -164,7 +172,7 @@ public interface ParkedClaims {
         return scopes.values();
     }
 
-    /** Reads page after page, for as long as that goes on and the bound permits. */
+    /** Reads page after page, until {@code goesOn} returns false or {@value #PAGES} pages are read. */
     private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
         List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
@@ -179,7 +187,7 @@ public interface ParkedClaims {
 
     /**
      * Returns a statement with which an operator finds any key by its hash, outside of this application; empty if the
-     * store has none.
+     * store has no such statement.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -187,14 +195,14 @@ public interface ParkedClaims {
         return Optional.empty();
     }
 
-    /** Returns any key's claim, parked or not; empty if there is none, or the store does not show it. */
+    /** Returns any key's claim, parked or not; empty if there is none, or if the store does not show it. */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }
 
     /**
-     * Returns a key's claim by the hash that logs show. Every store finds a parked key of {@link #findByKeyHash}, and may
-     * find others. The work of a call is bounded, however many claims there are.
+     * Returns a key's claim by the hash that logs show. Every store finds the parked keys that {@link #findByKeyHash}
+     * finds; a store may find other keys. The work of a call is bounded, however many claims there are.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -223,9 +231,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys in few requests. The next request for such a key acquires it, whatever its policy for keys in doubt.
-     * The outcome says whether the key is in doubt, and the request counts as the next attempt. No attempt of the key counts as
-     * one that threw any more.
+     * Releases parked keys in few requests. The next request for such a key acquires it, whatever its policy for keys
+     * in doubt is. The outcome says whether the key is in doubt, and the request counts as the next attempt. The key's
+     * count of attempts that threw starts at 0 again.
      *
      * @param claims each once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now
@@ -237,7 +245,7 @@ public interface ParkedClaims {
      *
      * @param completions each claim once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now
-     * @throws IllegalArgumentException if a result cannot be stored; nothing has been written then
+     * @throws IllegalArgumentException if a result cannot be stored; then nothing is written
      */
     Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions);
 }

@@ -9,18 +9,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks before the first container polls that claims can be kept. The check starts with the first container, after the
- * application's database migrations, and runs in parallel with startup, while containers look up their queues. Without
- * exactly-once listeners the store is not asked.
+ * Checks before the first container polls that claims can be stored. The check starts with the first container, after
+ * the application's database migrations. It runs in parallel with startup, while containers look up their queues.
+ * Without exactly-once listeners the store is not called.
  *
- * <p>One check runs at a time, on its own thread; all callers meanwhile get its result. A check that passed is not repeated. A failed check
- * is repeated for the next caller.
+ * <p>One check runs at a time, on its own thread, and all callers meanwhile get its result. A check that passed is not
+ * repeated. A failed check is repeated for the next caller.
  */
 public final class ReadinessCheck implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReadinessCheck.class);
 
-    /** In milliseconds. Replies arrive within this time, or never. */
+    /** Longest wait for a running check at the close, in milliseconds. Replies arrive within this time, or never. */
     private static final long LONGEST_CLOSE = 5_000;
 
     private final Runnable lookUp;
@@ -32,15 +32,16 @@ public final class ReadinessCheck implements AutoCloseable {
     private @Nullable Thread thread;
 
     /**
-     * @param lookUp looks for the store on the caller's thread, because that may create beans; throws if there is none
-     * @param check throws if claims cannot be kept
+     * @param lookUp looks for the store on the caller's thread, because that may create beans; throws if there is
+     *     none
+     * @param check throws if claims cannot be stored
      */
     public ReadinessCheck(Runnable lookUp, Runnable check) {
         this.lookUp = lookUp;
         this.check = check;
     }
 
-    /** Starts checking, unless a check has passed or is under way; does not wait. */
+    /** Starts a check, unless one has passed or is running. Does not wait. */
     public synchronized void begin() {
         if (!latest.isDone() || passed) {
             return;
@@ -81,7 +82,7 @@ public final class ReadinessCheck implements AutoCloseable {
         return failure;
     }
 
-    /** Waits until claims can be kept, or throws why they cannot. */
+    /** Waits until claims can be stored, or throws why they cannot. */
     public void require() {
         awaited = true;
         try {
@@ -95,14 +96,14 @@ public final class ReadinessCheck implements AutoCloseable {
         }
     }
 
-    /** Returns whether there are listeners, and claims can be kept. */
+    /** Returns whether a check has passed. Without listeners, nothing is checked. */
     public boolean hasPassed() {
         return passed;
     }
 
     /**
-     * Cancels a check and waits for its end, because its connections are closed next. A longer check ends with its
-     * connection.
+     * Cancels a running check and waits for its end, because its connections are closed next. A check that takes longer
+     * ends when its connection is closed.
      */
     @Override
     public void close() {

@@ -5,10 +5,13 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Lets operators' calls of one kind reach a store one after the other, so that any number of callers takes one connection. */
+/**
+ * Passes calls of one kind by operators to the store one after the other, so that any number of callers takes one
+ * connection.
+ */
 public final class Turns {
 
-    /** The same as a claim's longest wait for a connection. */
+    /** The longest wait of an operator's call for its turn: as long as a claim may wait for a connection. */
     private static final long LONGEST_WAIT_SECONDS = 3;
 
     private final Semaphore turn = new Semaphore(1, true);
@@ -16,7 +19,8 @@ public final class Turns {
     /**
      * Makes a call when its turn comes.
      *
-     * @throws ClaimStoreBusyException if that takes longer than 3 s, or the thread is interrupted; nothing was called then
+     * @throws ClaimStoreBusyException if the turn does not come within 3 s, or the thread is interrupted; then
+     *     nothing is called
      */
     public <T> T alone(Supplier<T> call) {
         try {

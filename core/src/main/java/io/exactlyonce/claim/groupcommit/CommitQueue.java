@@ -22,8 +22,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * Calls that wait for the store, in order of arrival. {@link #nextFlushAt} decides when a flusher takes a batch;
  * resolutions precede claims. A call is never split. It waits until none of its keys is in a batch that is being sent.
  *
- * <p>For each key, one call is being sent at a time, or several claims in one batch. So a release cannot overtake the
- * claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim twice.
+ * <p>For each key, either one call is being sent at a time, or one batch with several claims. So a release cannot
+ * overtake the claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim
+ * twice.
  */
 final class CommitQueue {
 
@@ -31,17 +32,20 @@ final class CommitQueue {
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * How long a lone completion waits for others: longer than the gaps between the quick handlers of one poll, and short compared
-     * with a batch, which takes milliseconds.
+     * How long a single completion waits for others. Longer than the time between the quick handlers of one poll, and
+     * short compared with a batch, which takes milliseconds.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
-    /** Another flusher helps if this part of a full batch waits; with less, it would only halve the batches. */
+    /**
+     * Another flusher helps if one in this number of a full batch's entries waits. With fewer entries, it would only
+     * halve the batches.
+     */
     private static final int HELP_FROM = 8;
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    /** Most characters of all results in a batch, unless a single call has more. */
+    /** Most characters of all results in a batch. A single call may have more. */
     private static final int MAX_WEIGHT = 4_000_000;
 
     private final GroupCommitSettings settings;
@@ -110,19 +114,19 @@ final class CommitQueue {
         try {
             work.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException meaningless) {
-            // Flushers end when the queue is closed, and not before.
+            // An interrupt does not end a flusher: it ends when the queue is closed.
         }
     }
 
     /**
-     * Returns when a flusher takes the next batch, by the clock; a time that has passed means at once.
+     * Returns when a flusher takes the next batch, by the clock. A time in the past means at once.
      *
      * <ul>
      *   <li>A queue that is closed, or has enough for another batch, is flushed at once.
      *   <li>While a batch is being sent, calls gather for the next one, unless that flusher is stuck.
      *   <li>A call whose caller waits is sent at once, and takes the others along.
      *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end together.
-     *       After a completion that was alone, the next one is sent at once.
+     *       If the last completion was alone in its batch, the next one is sent at once.
      * </ul>
      */
     long nextFlushAt() {
@@ -146,7 +150,7 @@ final class CommitQueue {
         return isAwaited || wasAlone ? now : oldest + GATHER_NANOS;
     }
 
-    /** Moves the calls that may be sent now into a batch; it is empty if there are none. */
+    /** Moves the calls that may be sent now into a batch. The batch is empty if there are none. */
     private List<Call> takeBatch() {
         List<Call> batch = new ArrayList<>();
         int entries = moveResolutions(batch);
@@ -163,7 +167,10 @@ final class CommitQueue {
         return batch;
     }
 
-    /** Moves waiting resolutions into an empty batch, no two for one key; returns how many there are. */
+    /**
+     * Moves waiting resolutions into an empty batch, at most one call for each key. Returns the number of their
+     * entries.
+     */
     private int moveResolutions(List<Call> batch) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
         int entries = 0;
@@ -212,7 +219,7 @@ final class CommitQueue {
         }
     }
 
-    /** Ends the sending of a batch, so that the next calls for its keys can be sent. */
+    /** Marks the keys of a batch as no longer being sent, so that the next calls for these keys can be sent. */
     void returned(List<Call> batch) {
         lock.lock();
         try {
@@ -223,7 +230,7 @@ final class CommitQueue {
         }
     }
 
-    /** Removes calls that have waited this long, and returns them to be rejected. Calls that are being sent are not affected. */
+    /** Removes calls that have waited this long, and returns them to be rejected. Calls that are being sent stay. */
     List<Call> removeOlderThan(long nanos) {
         lock.lock();
         try {

@@ -56,7 +56,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     private volatile boolean isFlushed;
 
     /**
-     * @param store the store; closing this does not close it
+     * @param store the store; {@link #close} does not close it
      * @param settings how calls share batches
      * @param scheduler the clock, and the timer for calls that wait too long
      */
@@ -66,7 +66,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         this.scheduler = scheduler;
         this.queue = new CommitQueue(settings, scheduler);
         for (int i = 1; i <= settings.flushers(); i++) {
-            // A virtual thread that is interrupted would close its connection, and fail all of a batch.
+            // A platform thread: an interrupt of a virtual thread would close its connection, and fail the whole batch.
             Thread flusher = new Thread(null, this::flushUntilClosed, "exactly-once-claims-" + i, 0, false);
             flusher.setDaemon(true);
             flushers.add(flusher);
@@ -136,7 +136,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Writes a batch. If the store rejects it, halves it until the rejected call is alone, so that its neighbours do not fail. */
+    /**
+     * Writes a batch. If the store rejects the batch, halves it until the rejected call is alone, so that the other
+     * calls do not fail.
+     */
     private void write(List<Call> batch, List<Runnable> answers) {
         try {
             apply(batch, answers);
@@ -172,7 +175,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Fails the calls, each with an exception of its own, because callers add to the exceptions that they catch. */
+    /** Fails the calls, each with its own exception, because callers add to the exceptions that they catch. */
     private static void fail(List<Call> batch, Throwable failure, List<Runnable> answers) {
         String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
         for (Call call : batch) {

@@ -5,10 +5,12 @@ import java.time.Duration;
 /**
  * How calls share batches.
  *
- * @param flushers most batches on their way to the store at a time, besides renewals, from 1 to 16; a third pays only for a store
- *     that answers the entries of a batch one by one
- * @param maxBatch with so many claims and ends a batch takes no further call, from 1 to 256; no call is divided
- * @param queueTimeout longest wait of a call for its batch, positive; the store's answer to a batch is waited for in any case
+ * @param flushers largest number of batches that are sent at a time, from 1 to 16; renewals are not counted. More
+ *     than two help only if the store answers the entries of a batch one by one
+ * @param maxBatch number of claims and resolutions from which a batch takes no further call, from 1 to 256; no call
+ *     is split
+ * @param queueTimeout longest wait of a call for its batch, positive; does not limit the wait for the store's
+ *     answer
  * @param remedy what an operator can do for a store that is busy, as the end of a sentence
  */
 public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout, String remedy) {
@@ -32,7 +34,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTime
         }
     }
 
-    /** Settings with the remedy that helps for each store. */
+    /** Makes settings with the remedy that helps for each store. */
     public GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout) {
         this(flushers, maxBatch, queueTimeout, REMEDY);
     }

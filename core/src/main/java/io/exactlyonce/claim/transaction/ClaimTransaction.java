@@ -15,11 +15,12 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * Claims keys, does the work, and completes the claims in one application transaction, for work whose effects are all
  * in the database that stores the claims.
  *
- * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction works
- * on a key at any time; it needs no lease, since the database ends the claims together with the transaction.
+ * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction
+ * works on a key at any time. A claim needs no lease, because the database ends it together with the transaction.
  *
- * <p>Not guaranteed: effects elsewhere. A claim through the store can take a key meanwhile; then all is rolled back. A
- * commit whose reply is lost may look like a failure: the next claim of a key finds out which it was.
+ * <p>Not guaranteed: effects elsewhere. While the work runs, a claim through the store can take a key; then the whole
+ * transaction is rolled back. A commit whose reply is lost may look like a failure; the next claim of a key finds out
+ * whether it was committed.
  */
 @FunctionalInterface
 public interface ClaimTransaction {
@@ -50,8 +51,8 @@ public interface ClaimTransaction {
     /**
      * A pool of connections, each of which one transaction occupies until it ends.
      *
-     * @param name tells it from other pools
-     * @param connections how many there are at most
+     * @param name distinguishes the pool from others
+     * @param connections the largest number of connections
      */
     record Pool(String name, int connections) {}
 
@@ -63,24 +64,25 @@ public interface ClaimTransaction {
          * Makes a claim transaction.
          *
          * @param manager the application's transaction manager
-         * @param own the handler's own transaction: that of the claim begins with its timeout and isolation level, so that
-         *     it can join
-         * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
-         *     or primary DataSource, which must join the manager's transactions then
+         * @param own the settings of the handler's own transaction; the claim's transaction begins with the same
+         *     timeout and isolation level, so that the handler's transaction can join it
+         * @param named whether the handler names its manager. If it does not, its writes are assumed to go through
+         *     the application's only or primary DataSource, which must then join the manager's transactions
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
     }
 
     /**
-     * Claims the keys, and does the work if any of them is free. It is tried once: work is never repeated.
+     * Claims the keys, and does the work if at least one of them is free. Tries once, and never repeats the work.
      *
-     * @param requests at least one; of several for one key the later ones are held elsewhere
-     * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
-     *     means that nothing was completed for that key
-     * @throws ClaimTransactionException if the handler, or the transaction's session, is why they cannot be claimed or completed
-     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the
-     *     connection was lost. The cause is the work's exception, if it threw one
+     * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
+     * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any
+     *     other one means that nothing was completed for that key
+     * @throws ClaimTransactionException if the handler or the transaction's session prevents the claims or their
+     *     completion
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the
+     *     work began. The cause is the work's exception, if it threw one
      * @throws Exception the work's exception, or the failure of its commit
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
@@ -99,16 +101,14 @@ public interface ClaimTransaction {
         return null;
     }
 
-    /**
-     * Returns whether a failure of the work only shows that an earlier failure aborted the transaction, so that the work is not its cause.
-     */
+    /** Returns whether a failure of the work only follows from an earlier failure, which aborted the transaction. */
     default boolean isAftermath(Throwable failure) {
         return false;
     }
 
     /**
-     * Returns whether the caller's open transaction is the one in which this claim's work is done: work that has committed or
-     * rolled back by itself has left it.
+     * Returns whether the caller's open transaction is the one in which this claim's work is done. Returns false after
+     * work has itself committed or rolled back that transaction.
      */
     default boolean isWithin(ClaimId claim) {
         return true;

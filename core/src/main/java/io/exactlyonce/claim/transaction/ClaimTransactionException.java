@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them, because of the
- * handler or of the transaction's session. The claim store is available: other handlers are not affected, and a retry helps only if the
- * cause is gone. The transaction is rolled back.
+ * handler or of the transaction's session. The transaction is rolled back. The claim store is available, so other
+ * handlers are not affected, and a retry helps only after the cause is removed.
  *
  * <p>The message has the cause and its remedy, and neither key nor payload, so that it can be logged.
  */

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.transaction;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * A listener of transactions that writes nothing. A store may commit a transaction together with its last statement, before
- * the transaction manager is called, only if no other listener waits for the commit.
+ * A transaction listener that writes nothing. If all other listeners of a commit are passive, a store may commit a
+ * transaction together with its last statement, before the transaction manager is called.
  */
 public interface PassiveTransactionListener extends TransactionExecutionListener {}

@@ -11,7 +11,7 @@ public final class UnsupportedTransactionException extends ExactlyOnceSetupExcep
      *
      * @param problem what is wrong, with the value
      * @param remedy what to do about it
-     * @param cause why it is wrong, if something else failed
+     * @param cause the failure behind it, if any
      */
     public UnsupportedTransactionException(String problem, String remedy, @Nullable Throwable cause) {
         super(problem, remedy, cause);

@@ -1,6 +1,6 @@
 /**
- * Internal: claims within the transactions of the application, which a handler with {@code effects = DATABASE} needs of a
- * store. Depends on Spring's transactions.
+ * Internal: claims within application transactions, for handlers with {@code effects = DATABASE}. Depends on Spring's
+ * transactions.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */
