@@ -4,47 +4,48 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * The canonical text of a JSON document: fields sorted by name, no white space, one spelling of each string, and numbers as they
- * were written. Fields of one name keep their order, because readers take the last one. Not thread-safe.
+ * The canonical text of a JSON document: fields sorted by name, no white space, one spelling of each string, and
+ * numbers as they were written. Fields of one name keep their order, because readers take the last one. Not
+ * thread-safe.
  *
- * <p>{@link JsonReader} writes the document into one buffer. The fields of an object are moved into their order when the object
- * ends; the outermost ones stay where they are, and are digested in their order. The length of a document bounds memory and
- * time, whatever it contains.
+ * <p>{@link JsonReader} writes the document into one buffer. When an object ends, its fields are moved into their
+ * order. The fields of the outermost object stay in place, and are digested in their order. The length of a document
+ * bounds memory and time, whatever it contains.
  */
 final class CanonicalJson {
 
     /** Levels of arrays and objects: Jackson's default, so that a converter does not read deeper documents either. */
     static final int DEEPEST = 500;
 
-    /** The limit on moves, per byte on average. Each nested object may move its content once more. */
+    /** The most moves of each byte, on average. Each level of nested objects may move its content once more. */
     private static final int MOST_MOVES = 32;
 
     private static final int MOST_KEPT = 1 << 16;
 
-    /** Stands for an array in {@link #firsts}. */
+    /** Marks an array in {@link #firsts}. */
     private static final int ARRAY = -1;
 
     private final Utf8Buffer text = new Utf8Buffer();
     private final FieldStack fields = new FieldStack(text);
 
-    /** The first field of each object that has begun and not ended, with the arrays between them. */
+    /** The first field of each open object, and {@link #ARRAY} for each open array, from the outermost. */
     private final int[] firsts = new int[DEEPEST];
 
     private int depth;
     private byte[] unsorted = new byte[0];
     private long movable;
 
-    /** Whether the outermost object's fields are in another order than that of their names. */
+    /** True if the fields of the outermost object are not in the order of their names. */
     private boolean isUnsorted;
 
-    /** Begins a new document of a number of characters, and drops the one before. */
+    /** Begins a new document of a number of characters, and drops the previous document. */
     void begin(int length) {
         clear();
         text.reserve(length);
         movable = (long) MOST_MOVES * length;
     }
 
-    /** Frees the memory that only a large document needed. */
+    /** Frees memory that only a large document needed. */
     void clear() {
         text.clear();
         fields.clear();
@@ -55,7 +56,7 @@ final class CanonicalJson {
         isUnsorted = false;
     }
 
-    /** Begins an array. Like the steps below, it returns whether the document is still within the limits. */
+    /** Begins an array. Returns whether the document is still within the limits, like the steps below. */
     boolean beginArray() {
         text.add('[');
         return push(ARRAY);
@@ -74,7 +75,7 @@ final class CanonicalJson {
         return true;
     }
 
-    /** Begins a field; its name is added to the text next. */
+    /** Begins a field. The next text is its name. */
     void beginName() {
         fields.begin();
     }
@@ -122,7 +123,7 @@ final class CanonicalJson {
         return close('{', '}');
     }
 
-    /** Returns whether an array or an object has begun and not ended. */
+    /** Returns whether an array or an object is open. */
     boolean isOpen() {
         return depth > 0;
     }
@@ -131,12 +132,12 @@ final class CanonicalJson {
         return firsts[depth - 1] != ARRAY;
     }
 
-    /** Returns whether the array or object that has begun last has no value yet. */
+    /** Returns whether the innermost open array or object has no value yet. */
     boolean isEmpty() {
         return text.endsWith(isInObject() ? '{' : '[');
     }
 
-    /** Returns whether the outermost object's field with this name has begun. */
+    /** Returns whether the last field is a field of the outermost object, with this name. */
     boolean isAtOutermost(byte[] name) {
         return depth == 1 && isInObject() && fields.isLastNamed(name);
     }
@@ -180,7 +181,7 @@ final class CanonicalJson {
         digest.update(text.bytes(), fields.begin(field), end(field) - fields.begin(field));
     }
 
-    /** Digests the end of a field of the outermost object that is a string, from its last colon on. */
+    /** Digests the end of a text field of the outermost object, from its last colon on. */
     void addAfterColon(int field, MessageDigest digest) {
         int from = end(field);
         while (text.bytes()[from - 1] != ':') {
@@ -198,7 +199,7 @@ final class CanonicalJson {
         return fields.size();
     }
 
-    /** Returns the field of the outermost object that is at a place by its name. */
+    /** Returns the field of the outermost object at a position in the order of names. */
     int field(int place) {
         return fields.sorted(place);
     }
@@ -207,7 +208,7 @@ final class CanonicalJson {
         return fields.afterComma(field) - 1;
     }
 
-    /** Returns the field of the outermost object with a name; -1 if there is none, or more than one. */
+    /** Returns the only field of the outermost object with a name; -1 if there is none, or more than one. */
     int only(byte[] name) {
         int only = -1;
         for (int field = 0; field < size(); field++) {
@@ -225,12 +226,12 @@ final class CanonicalJson {
         return fields.isNamed(field, name);
     }
 
-    /** Returns whether there is this field, and it is a string. */
+    /** Returns whether a field exists and is a string. */
     boolean isText(int field) {
         return field >= 0 && text.bytes()[end(field) - 1] == '"';
     }
 
-    /** Returns whether there is this field, and its name and value are these. */
+    /** Returns whether a field exists and has this name and value. */
     boolean isField(int field, byte[] nameAndValue) {
         return field >= 0
                 && Arrays.equals(text.bytes(), fields.begin(field), end(field), nameAndValue, 0, nameAndValue.length);

@@ -11,7 +11,7 @@ import java.util.concurrent.BlockingQueue;
  */
 public record Content(String text, boolean isBody) {
 
-    /** Unused instances. Each fingerprint in progress takes one, or makes one if there is none. */
+    /** Unused fingerprinters. A caller takes one, or makes a new one if there is none. */
     private static final BlockingQueue<Fingerprinter> IDLE = new ArrayBlockingQueue<>(16);
 
     /** Returns the body of a message or a request. */

@@ -3,8 +3,8 @@ package io.exactlyonce.fingerprint;
 import java.util.Arrays;
 
 /**
- * The fields of the objects that have begun and not ended, by their places in a buffer; those of the innermost object are the
- * last. A field is its name, its value and a comma. Not thread-safe.
+ * The fields of all open objects, by their places in a buffer; the fields of the innermost object are the last ones. A
+ * field is its name, its value and a comma. Not thread-safe.
  */
 final class FieldStack {
 
@@ -13,7 +13,7 @@ final class FieldStack {
 
     private final Utf8Buffer text;
 
-    /** The places at which each field begins, and at which its name ends. */
+    /** The place at which each field begins. */
     private int[] begins = new int[FEW];
 
     private int[] nameEnds = new int[FEW];
@@ -74,7 +74,7 @@ final class FieldStack {
                 && Arrays.equals(text.bytes(), begin, begin + quoted.length, quoted, 0, quoted.length);
     }
 
-    /** Returns the field that is at a place by its name. */
+    /** Returns the field at a position in the order of names. */
     int sorted(int place) {
         return order[place];
     }

@@ -7,8 +7,8 @@ import java.util.HexFormat;
 /**
  * Makes the SHA-256 of contents, one after the other, in buffers that it keeps. Not thread-safe.
  *
- * <p>The bytes of JSON are its canonical text, those of any other text are the text itself, and those of a notification begin
- * with a byte that no text has. A text that is not JSON is no canonical text: no two kinds of content share their bytes.
+ * <p>JSON is digested as its canonical text, any other text unchanged, and a notification after a byte that no text
+ * has. A text that is not JSON never equals a canonical text. So two kinds of content never have the same bytes.
  */
 final class Fingerprinter {
 
@@ -80,7 +80,7 @@ final class Fingerprinter {
         return HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Drops the content, and frees the memory that only a large one needed. */
+    /** Drops the content, and frees memory that only large content needed. */
     void clear() {
         digest.reset();
         reader.clear();

@@ -10,7 +10,7 @@ import java.util.HexFormat;
  */
 final class JsonReader {
 
-    /** Four times as many characters as a message of SQS may have. */
+    /** Four times the characters that a message of SQS may have. */
     static final int LONGEST = 1 << 22;
 
     private static final int SMALL = 1 << 10;
@@ -29,7 +29,7 @@ final class JsonReader {
      * Makes a reader.
      *
      * @param json receives the text
-     * @param captures name of a field of the outermost object, with its quotes, whose string is kept as it was
+     * @param captures name of a field of the outermost object, with its quotes, whose string is kept unchanged
      */
     JsonReader(CanonicalJson json, byte[] captures) {
         this.json = json;
@@ -37,7 +37,7 @@ final class JsonReader {
     }
 
     /**
-     * Reads a document, and drops the one before.
+     * Reads a document, and drops the previous document.
      *
      * @return whether the text is a JSON document within the limits
      */
@@ -62,7 +62,7 @@ final class JsonReader {
         return isJson && next() == END && at == length;
     }
 
-    /** Frees the memory that only a large document needed. */
+    /** Frees memory that only a large document needed. */
     void clear() {
         if (characters.length > MOST_KEPT) {
             characters = new char[SMALL];
@@ -218,7 +218,7 @@ final class JsonReader {
         return isThere;
     }
 
-    /** Skips white space, and returns the character behind it without reading it. */
+    /** Skips white space, and returns the next character without reading it. */
     private char next() {
         while (at < length) {
             char next = characters[at];

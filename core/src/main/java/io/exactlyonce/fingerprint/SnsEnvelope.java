@@ -5,13 +5,13 @@ import java.security.MessageDigest;
 import java.util.stream.Stream;
 
 /**
- * The envelope in which SNS delivers a message to a queue. SNS makes a new envelope for each publication, so the fields that it
- * fills are not compared. The fields that the publisher fills are: message, subject and the topic's name. Fields that SNS does
- * not have are compared as well, because a document of another kind may look like an envelope.
+ * The envelope in which SNS delivers a message to a queue. SNS makes a new envelope for each publication, so the fields
+ * that SNS fills are not compared. The publisher fills the message, the subject and the topic's name. Fields that SNS
+ * does not have are compared as well, because a document of another kind may look like an envelope.
  *
- * <p>The topic's name often says what has happened to the order that the message is about. Its region and account are not
- * compared, because a publisher may turn to another region. Attributes are not compared, as those of SQS are not: Spring Cloud
- * AWS publishes an id and a time among them.
+ * <p>The topic's name is compared, because it often says what happened, for example to an order. Its region and account
+ * are not compared, because a publisher may fail over to another region. Attributes are not compared, like those of
+ * SQS, because Spring Cloud AWS publishes an id and a time among them.
  */
 final class SnsEnvelope {
 
@@ -51,7 +51,7 @@ final class SnsEnvelope {
                 && json.isText(json.only(MESSAGE));
     }
 
-    /** Digests the part of an envelope that the publisher chose; its message comes after it. */
+    /** Digests the publisher's part of an envelope. The caller then digests the message. */
     static void addTo(MessageDigest digest, CanonicalJson json) {
         digest.update(SEPARATOR);
         for (int place = 0; place < json.size(); place++) {

@@ -3,7 +3,7 @@ package io.exactlyonce.fingerprint;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A text in UTF-8. Half of a surrogate pair has three bytes that no other text has. Not thread-safe. */
+/** A text in UTF-8. Half of a surrogate pair becomes three bytes that no valid text has. Not thread-safe. */
 final class Utf8Buffer {
 
     private static final int SMALL = 1 << 10;
@@ -17,7 +17,7 @@ final class Utf8Buffer {
     private byte[] bytes = new byte[SMALL];
     private int length;
 
-    /** Frees the memory that only a long text needed. */
+    /** Frees memory that only a long text needed. */
     void clear() {
         length = 0;
         if (bytes.length > MOST_KEPT) {
@@ -31,7 +31,7 @@ final class Utf8Buffer {
         }
     }
 
-    /** Returns the array, which is longer than the text. */
+    /** Returns the array, which is longer than the text in it. */
     byte[] bytes() {
         return bytes;
     }
@@ -141,7 +141,7 @@ final class Utf8Buffer {
         return length >= 3 && bytes[length - 3] == (byte) 0xED && (bytes[length - 2] & 0xF0) == 0xA0;
     }
 
-    /** Returns the one behind the text. */
+    /** Returns the high surrogate whose three bytes were removed from the end of the text. */
     private char highSurrogate() {
         return (char) (0xD000 | ((bytes[length + 1] & 0x3F) << 6) | (bytes[length + 2] & 0x3F));
     }

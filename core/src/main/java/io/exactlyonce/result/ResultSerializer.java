@@ -14,8 +14,8 @@ public interface ResultSerializer {
     String toJson(Object result);
 
     /**
-     * Writes a result whose type has type arguments: the names of its elements' subtypes are written only where the type of
-     * the elements is known.
+     * Writes a result whose type has type arguments. The names of its elements' subtypes are written only if the type
+     * of the elements is known.
      *
      * @throws RuntimeException if the result cannot be written
      */
@@ -24,15 +24,15 @@ public interface ResultSerializer {
     }
 
     /**
-     * Reads a result. The type alone decides what is made: the text cannot name a class.
+     * Reads a result. The type alone decides which object is made: the text cannot name a class.
      *
      * @throws RuntimeException if the text does not fit the type
      */
     @Nullable Object fromJson(String json, Type type);
 
     /**
-     * Returns the reason why no text can be read as a type, such as an interface of which it does not say the
-     * implementation; {@code null} if some texts can. It quotes no result.
+     * Returns why no text can be read as a type; {@code null} if some texts can. For example, the type is an interface
+     * that names no implementation. The reason quotes no result.
      */
     default @Nullable String whyUnreadable(Type type) {
         return null;

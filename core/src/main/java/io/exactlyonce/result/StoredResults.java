@@ -21,7 +21,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Results that are stored with their keys, up to a size: each of them is copied by every later update of its claim's row.
+ * Results that are stored with their keys, up to a size, because every later update of a claim's row copies its result.
  * A result that cannot be stored never prevents the completion of the work.
  *
  * @param serializer writes and reads results of any size
@@ -42,15 +42,18 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
-    /** Types as which a stored result would be read back differently: {@code 7L} as an {@code Integer}, a record as a map. */
+    /**
+     * Types that do not determine how a stored result is read: {@code 7L} would become an {@code Integer}, and a record
+     * a map.
+     */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
     /**
      * The result of work that is done.
      *
-     * @param json its text; {@code null} if it cannot be stored
-     * @param readBack what its text is read back to, which is what later callers get
-     * @param failure why it cannot be read back; {@code null} if it can
+     * @param json the result's text; {@code null} if it cannot be stored
+     * @param readBack the result as read from its text, which later callers get
+     * @param failure why the text cannot be read; {@code null} if it can
      */
     public record Kept<T>(
             @Nullable String json,
@@ -96,14 +99,17 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         return json;
     }
 
-    /** Returns the result of work that is done as JSON; {@code null} if it cannot be written: its claim must not stay open. */
+    /**
+     * Returns a result as JSON; {@code null} if it cannot be written, because the work is done, and its claim must be
+     * completed anyway.
+     */
     public @Nullable String writeIfPossible(ClaimKey key, Object result) {
         return keep(key, result, NOTHING).json();
     }
 
     /**
-     * Writes the result of work that is done, and reads it back as its caller's type. Its claim must not stay open: if
-     * that fails, it is kept without a text. A result that is only too large is read back nevertheless.
+     * Writes the result of work that is done, and reads it back as its caller's type. If that fails, the result is kept
+     * without a text, because the claim must be completed anyway. A result that is only too large is still read back.
      */
     public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, ParameterizedTypeReference<T> type) {
         T readBack = null;
@@ -129,7 +135,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         }
     }
 
-    /** Returns a reason without the serializer's own text, which may quote a sender's content. */
+    /** Returns a reason without the serializer's text, which may quote a sender's content. */
     private static String reason(Throwable unfit) {
         return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
     }
@@ -145,9 +151,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Requires a type whose values are read back as what they were, as far as the type alone tells.
+     * Requires a type whose values can be read back unchanged, as far as the type alone shows that.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException for any other type
      */
     public void requireReadable(Type type) {
         String reason = whyUnreadable(type);
@@ -157,7 +163,10 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         }
     }
 
-    /** Looks at each part of a type. The serializer sees the parts alone, because it finds no wrong element in an empty list. */
+    /**
+     * Checks each part of a type. The serializer gets each part alone, because in an empty list it would find no wrong
+     * element.
+     */
     private @Nullable String whyUnreadable(Type type) {
         if (type instanceof GenericArrayType array) {
             return whyUnreadable(array.getGenericComponentType());
