@@ -3,7 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the claim store did not do what it was asked to. Its subclasses say whether something may have been changed.
+ * Thrown if the claim store did not do what a call requested. Each subclass says whether something may have been
+ * changed.
  */
 public abstract class ClaimStoreException extends ExactlyOnceException {
 

@@ -12,8 +12,9 @@ public abstract class ExactlyOnceException extends RuntimeException {
     private final @Nullable String keyHash;
 
     /**
-     * @param scope the key's scope; {@code null} if the failure concerns no single key
-     * @param keyHash the key's hash, since keys may be personal data; {@code null} if there is no usable key, or not one
+     * @param scope the key's scope; {@code null} if the failure does not concern a single key
+     * @param keyHash the key's hash, since keys may be personal data; {@code null} if the failure does not concern
+     *     a single, usable key
      * @param message what has happened, and the remedy; never the key or a payload
      * @param cause the failure behind it, if any
      */
@@ -24,12 +25,12 @@ public abstract class ExactlyOnceException extends RuntimeException {
         this.keyHash = keyHash;
     }
 
-    /** Returns the key's scope; {@code null} if the failure concerns no single key. */
+    /** Returns the key's scope; {@code null} if the failure does not concern a single key. */
     public @Nullable String scope() {
         return scope;
     }
 
-    /** Returns the key's hash; {@code null} if the failure concerns no single key, or none that is usable. */
+    /** Returns the key's hash; {@code null} if the failure does not concern a single, usable key. */
     public @Nullable String keyHash() {
         return keyHash;
     }

@@ -11,7 +11,7 @@ public interface InDoubtAttempt {
     /** Returns the claim on the key that is in doubt. */
     Claim claim();
 
-    /** Returns the message as interceptors have passed it on. Of a batch it is the one message of the key. */
+    /** Returns the message as interceptors have passed it on. For a batch, returns the one message of the key. */
     Message<?> message();
 
     /**

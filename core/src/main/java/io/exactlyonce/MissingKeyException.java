@@ -1,8 +1,8 @@
 package io.exactlyonce;
 
 /**
- * Thrown if there is no idempotency key: the value is {@code null} or blank, or a part of what its expression reads is {@code
- * null}. {@link ExactlyOnceListener#whenKeyMissing()} decides on a listener's message that has none.
+ * Thrown if there is no idempotency key: the value is {@code null} or blank, or its expression reads a property of
+ * {@code null}. {@link ExactlyOnceListener#whenKeyMissing()} decides on such a message of a listener.
  */
 public final class MissingKeyException extends UnusableKeyException {
 

@@ -1,9 +1,10 @@
 package io.exactlyonce;
 
 /**
- * Policy for a message without a key, such as a test event of S3, a ping, or an order of a producer that does not send keys yet. A
- * key is missing if its expression is {@code null} or blank, or reads a part of something that is {@code null}, or a map's entry
- * that does not exist. A key that is there and unusable, for example of a wrong type, is refused with each policy.
+ * Policy for a message without a key, such as a test event of S3, a ping, or an order of a producer that does not send
+ * keys yet. A key is missing if its expression is {@code null} or blank, if the expression reads a property of {@code
+ * null}, or if it reads an entry that a map does not have. A key that is present but unusable, for example of a wrong
+ * type, is refused under each policy.
  */
 public enum MissingKeyPolicy {
 

@@ -78,7 +78,7 @@ public final class ParkedClaim {
         return parkedAt;
     }
 
-    /** Compares all that was seen. */
+    /** Compares all properties. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof ParkedClaim that

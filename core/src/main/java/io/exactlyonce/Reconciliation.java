@@ -68,7 +68,7 @@ public final class Reconciliation<R extends @Nullable Object> {
         return result;
     }
 
-    /** Returns the reason for the operator; empty if none decides. */
+    /** Returns the reason for the operator; empty unless an operator must decide. */
     public String reason() {
         return reason;
     }

@@ -17,8 +17,7 @@ import org.slf4j.LoggerFactory;
  * The entry of threads of Spring Cloud AWS, the SDK, the store or a timer into the engine. Ordinary faults are handled
  * inside. Anything that escapes is a crash, such as an {@link Error} of the virtual machine, and is treated like a
  * killed process: it is logged once, and its deliveries are abandoned. Their renewal stops, nothing is released,
- * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Only the permits of a
- * container, which never expire, are released here.
+ * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Permits of a container never expire, so only they are released here.
  *
  * <p>The engine catches everything here and at three other places only: the call of a handler or reconciler, the result
  * serializer, and the observers.
@@ -27,7 +26,7 @@ public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
-    /** The most attempts to clean up after a crash. Between them, memory of this work and of others becomes free. */
+    /** The most attempts to clean up after a crash. Between attempts, other work may free memory. */
     private static final int MOST_CLEANUPS = 50;
 
     private static final long BETWEEN_CLEANUPS_MILLIS = 20;
@@ -48,14 +47,14 @@ public final class Boundary {
         }
     }
 
-    /** Does the work of one task. A crash is logged and costs this one only. */
+    /** Does the work of one task. A crash is logged, and ends this task only. */
     public static void guard(String entry, Runnable work) {
         guard(entry, work, crash -> {});
     }
 
     /**
-     * Does work on deliveries, or on calls that others wait for. Throws nothing, and makes no object itself: a caller that must not
-     * end, such as the loop of a thread, makes {@code work} once.
+     * Does work on deliveries, or on calls that others wait for. Throws nothing and allocates nothing itself. A caller
+     * that must not end, such as the loop of a thread, creates {@code work} only once.
      *
      * @param entry names the entry, or the delivery, in the log; its text is made only for a crash
      * @param crashed releases permits, and abandons deliveries; runs after the crash is logged, and again if it
@@ -70,7 +69,8 @@ public final class Boundary {
     }
 
     /**
-     * Does work when a future completes, on the thread that completes it, or on this one if it is complete.
+     * Does work when a future completes, on the thread that completes it. If the future is already complete, this
+     * thread does the work.
      *
      * @param entry names the entry in the log
      * @param work takes the value, or the failure without the exceptions of futures
@@ -87,11 +87,11 @@ public final class Boundary {
     }
 
     /**
-     * Ends a chain of steps, each of which deals with all that it expects: a failure of the chain is a crash.
+     * Ends a chain of steps. Each step handles the failures that it expects, so a failure of the chain is a crash.
      *
      * @param entry names the entry in the log
      * @param crashed as for {@link #guard(Object, Runnable, Consumer)}
-     * @return completes, and never fails, after the chain, or after the cleanup
+     * @return a future that never fails; completes after the chain, or after the cleanup
      */
     public static CompletableFuture<Void> endChain(
             Object entry, CompletableFuture<Void> chain, Consumer<Throwable> crashed) {
@@ -102,8 +102,8 @@ public final class Boundary {
     }
 
     /**
-     * Leaves work that nothing waits for to itself. Its failure is logged, and counts as a crash: the work must handle expected failures
-     * itself.
+     * Detaches work for which nothing waits. The work must handle expected failures itself: any failure is logged, and
+     * counts as a crash.
      *
      * @param entry names the work in the log
      */
@@ -177,7 +177,7 @@ public final class Boundary {
         UNLOGGED.incrementAndGet();
     }
 
-    /** Logs that there were crashes which could not be logged when they happened, for example for want of memory. */
+    /** Logs that there were crashes which could not be logged when they happened, for example for lack of memory. */
     public static void tellUnlogged() {
         int untold = UNLOGGED.get();
         if (untold > 0) {
@@ -189,7 +189,10 @@ public final class Boundary {
         }
     }
 
-    /** Notifies observers. An exception of one stops neither the others nor the observed work. */
+    /**
+     * Notifies observers. If an observer throws, the other observers are still notified, and the observed work
+     * continues.
+     */
     public static <O> void notifySafely(List<O> observers, Consumer<? super O> event) {
         for (O observer : observers) {
             try {

@@ -6,11 +6,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come from a server, or
- * from a party in its place, which could forge log lines.
+ * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come
+ * from a server, or from an impostor, which could forge log lines.
  *
- * <p>Of a database's failure only the first line of each message is kept, and no message that quotes a batch: the details behind it
- * have values of the row that was refused, which is a key.
+ * <p>Of a database's failure only the first line of each message is kept, because the details contain values of the
+ * refused row, such as its key. A message that quotes a batch is left out for the same reason.
  */
 public final class PrintableException extends Exception {
 

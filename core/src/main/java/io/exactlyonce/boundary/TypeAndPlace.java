@@ -14,15 +14,18 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
-/** The reason why a message cannot be read, by types and places, without content, which may be a card number. */
+/**
+ * The reason why a message cannot be read, as types and places. It has no content, because content may be a card
+ * number.
+ */
 public final class TypeAndPlace {
 
     private static final int MOST_STEPS = 10;
 
-    /** Matches names of fields. A sender may put content in the place of a name, so other names are left out. */
+    /** Matches names of fields. Other names are left out, because a sender may put content in the place of a name. */
     private static final String NAME = "[\\w$-]{1,64}";
 
-    /** Matches Spring's message, which has a name that the application chose. */
+    /** Matches Spring's message, which contains a name that the application chose. */
     private static final Pattern MISSING_HEADER =
             Pattern.compile("Missing header '([^']{1,100})' for method parameter");
 
@@ -44,7 +47,7 @@ public final class TypeAndPlace {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
             return type + " at " + fields(invalid.getBindingResult());
         }
-        // The method's name for the header, not the sender's.
+        // The header's name is the one in the method's declaration, and not from the sender.
         Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
         return failure instanceof MessageHandlingException && missing.lookingAt()
                 ? "the header '%s' is missing".formatted(missing.group(1))
@@ -84,8 +87,8 @@ public final class TypeAndPlace {
     }
 
     /**
-     * Leaves out everything between the first and the last bracket: it may be the key of a map, which is content and may have brackets
-     * itself.
+     * Leaves out everything between the first and the last bracket, because it may be the key of a map. Such a key is
+     * content, and may contain brackets.
      */
     private static String field(FieldError error) {
         return "%s (%s)".formatted(error.getField().replaceAll("(?s)\\[.*]", "[*]"), error.getCode());

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * PostgreSQL's {@code synchronous_commit} for claims. {@code off} is not supported: a server that crashes would forget
- * reported completions, and their effects would happen again.
+ * completions that it had reported, and their effects would happen again.
  */
 public enum SynchronousCommit {
 
@@ -17,7 +17,7 @@ public enum SynchronousCommit {
     /** Waits only for the primary's disk: a failover to any replica may forget claims. */
     LOCAL;
 
-    /** Returns PostgreSQL's name for it. */
+    /** Returns PostgreSQL's name of this setting. */
     public String setting() {
         return name().toLowerCase(Locale.ROOT);
     }

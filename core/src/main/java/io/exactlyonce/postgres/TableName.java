@@ -11,8 +11,8 @@ public final class TableName {
                     + " at most 50 for the table and 63 for the schema";
 
     /**
-     * Names that PostgreSQL leaves as they are, whether quoted or not. The names of the indexes and of the check end in up to
-     * 13 more characters, of 63.
+     * Names that PostgreSQL leaves unchanged, whether quoted or not. The names of the indexes and of the check
+     * constraint add up to 13 characters to the table's name, and may have 63.
      */
     private static final String PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 
