@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** The reason why a handled delivery was not, or not completely, observed. */
 public enum NotObserved {
-    /** The message has no usable key. Enforcing would have returned it. */
+    /** The message has no usable key. In enforce mode, the message would be returned. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
     /** A header that Spring Cloud AWS sets is missing or replaced. */
     MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
@@ -17,9 +17,11 @@ public enum NotObserved {
     OUTCOME("is observed, but its handler's outcome could not be recorded"),
     /** Too many observations were pending. */
     OVERLOAD("arrived while the maximum number of observations was pending"),
-    /** The message has no key. Enforcing would have deleted it, as its listener's {@link MissingKeyPolicy#SKIP} says. */
+    /**
+     * The message has no key. In enforce mode, the message would be deleted, because of {@link MissingKeyPolicy#SKIP}.
+     */
     SKIPPED("has no key; enforcing would delete it, because whenKeyMissing is SKIP"),
-    /** The message has no key. Enforcing would have called its handler without a claim. */
+    /** The message has no key. In enforce mode, its handler would be called without a claim. */
     UNPROTECTED("has no key; enforcing would handle it without a claim, because whenKeyMissing is RUN_UNPROTECTED");
 
     private final String story;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts observations of listeners. {@link #notObserved} may be called on handlers' threads, so it must not block. An
- * exception is logged and disturbs nothing.
+ * exception is logged, and disturbs no handler.
  */
 public interface ObservationCounter {
 
@@ -17,9 +17,9 @@ public interface ObservationCounter {
     default void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {}
 
     /**
-     * A delivery was not observed, or its end was not.
+     * A delivery, or its end, was not observed.
      *
-     * @param failure why, if something failed
+     * @param failure the failure that prevented the observation, if any
      */
     default void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {}
 

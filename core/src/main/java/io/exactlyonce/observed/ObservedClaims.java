@@ -27,19 +27,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims beside handlers that run anyway. Handlers put their begins and ends into one queue, and one thread calls the
- * store, in that order and in batches.
+ * Records claims for handlers that run without them. Handlers' threads put each start and each end into one queue. One
+ * thread passes these to the store, in that order and in batches.
  *
  * <p>Guaranteed: no call on a handler's thread waits or throws; at most a fixed number of observations is pending, and
- * others are counted as not observed; a key is recorded as completed only if its handler succeeded while it had the
- * claim.
+ * further ones are counted as not observed; a key is recorded as completed only if its handler succeeded while it had
+ * the claim.
  *
- * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another
- * instance is reported by that instance when it ends.
+ * <p>Not guaranteed: that everything is observed. Leases are not renewed, so a handler of another instance may outlive
+ * its lease. That instance reports this when the handler ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
-    /** The limit on observations in progress: running handlers, and steps that wait for the store. */
+    /** The limit on observations in progress, which are running handlers and steps that wait for the store. */
     public static final int MOST_UNDER_WAY = 5_000;
 
     private static final int MOST_TOGETHER = 100;
@@ -58,7 +58,8 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Runs in progress, used by the thread only. They show overlaps that leases do not show, because nothing renews leases here.
+     * Runs in progress, used by the thread only. They show overlaps that expired leases hide, because nothing renews
+     * leases here.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
@@ -139,7 +140,10 @@ public final class ObservedClaims implements AutoCloseable {
         thread.execute(() -> Boundary.guard("Observing", this::work));
     }
 
-    /** Takes steps from the queue, up to the second start of one key: its claim must follow the end of the earlier run. */
+    /**
+     * Takes steps from the queue until a key would start a second time, because its second claim must follow the end of
+     * its first run.
+     */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
         List<ObservedRun> begun = new ArrayList<>();
@@ -208,7 +212,7 @@ public final class ObservedClaims implements AutoCloseable {
         };
     }
 
-    /** Records the ends of runs. A claim that is no longer held was taken over while its handler ran. */
+    /** Records the ends of runs. If a run's claim no longer holds the key, it was taken over while its handler ran. */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimAnswers ends = open.isEmpty()
@@ -225,7 +229,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Calls twice, because a claim whose reply was lost is found by its id. Returns {@code null} if there is no answer.
+     * Calls the store, and repeats a call without an answer once. A claim whose reply was lost is then found by its id.
+     * Returns {@code null} if there is no answer.
      */
     private <T> @Nullable T ask(Supplier<T> question) {
         try {
@@ -248,7 +253,7 @@ public final class ObservedClaims implements AutoCloseable {
         });
     }
 
-    /** Waits, at most 2 s, until the outcomes of ended handlers are recorded; running handlers are not awaited. */
+    /** Waits, at most 2 s, until the outcomes of ended handlers are recorded. Does not wait for running handlers. */
     @Override
     public void close() {
         close(LONGEST_STOP);

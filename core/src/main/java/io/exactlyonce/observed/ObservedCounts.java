@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts of this instance since startup, for the endpoint, and log lines: each kind once an hour per listener, and an
- * unavailable store once an hour.
+ * Counts the observations of this instance since startup, for the endpoint. Logs each kind once an hour per listener,
+ * and an unavailable store once an hour.
  */
 public final class ObservedCounts implements ObservationCounter {
 
@@ -35,7 +35,10 @@ public final class ObservedCounts implements ObservationCounter {
 
     private static final int LONGEST_REASON = 1_000;
 
-    /** Reasons that are not logged here: {@link #unavailable} logs the store's, and the listener requests the others. */
+    /**
+     * Reasons that are not logged when they are counted: {@link #unavailable} logs an unavailable store, and the
+     * listener's own settings cause the others.
+     */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
 
@@ -49,12 +52,12 @@ public final class ObservedCounts implements ObservationCounter {
     private final RepeatedLines lines = new RepeatedLines();
 
     /**
-     * One listener on one queue, as the endpoint shows it: of this instance alone, since its start.
+     * The observations of one listener on one queue by this instance since startup, as the endpoint shows them.
      *
-     * @param summary a sentence about the effects that enforcing would have prevented
-     * @param sinceStart how often, by {@link ObservedOutcome#tag()}
-     * @param unobserved how often a delivery was not observed, by {@link NotObserved#tag()}
-     * @param keys keys that enforcing would have handled in another way, the latest first
+     * @param summary a sentence about the effects that enforce mode would have prevented
+     * @param sinceStart number of observations, by {@link ObservedOutcome#tag()}
+     * @param unobserved number of deliveries that were not observed, by {@link NotObserved#tag()}
+     * @param keys keys that enforce mode would have handled in another way, the latest first
      */
     public record Seen(
             String listener,
@@ -65,12 +68,12 @@ public final class ObservedCounts implements ObservationCounter {
             List<SeenKey> keys) {}
 
     /**
-     * A key that enforcing would have handled in another way.
+     * A key that enforce mode would have handled in another way.
      *
-     * @param key its hash, as logs have it
+     * @param key the key's hash, as in logs
      * @param outcome the latest {@link ObservedOutcome#tag()}
-     * @param times how often, while it is remembered
-     * @param secondsAgo since the latest
+     * @param times number of observations, while the key is remembered
+     * @param secondsAgo seconds since the latest observation
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
 

@@ -2,9 +2,9 @@ package io.exactlyonce.observed;
 
 import java.util.Locale;
 
-/** The outcome of a claim beside a handler. Each observable delivery counts as one of these. */
+/** The outcome of a claim that is observed beside a handler. Each observable delivery counts as one of these. */
 public enum ObservedOutcome {
-    /** Acquired: enforcing would also have called the handler, not in doubt. */
+    /** The key was acquired: enforce mode would also have called the handler, not in doubt. */
     ALONE("ran alone"),
     /** The key was completed: the handler would not have been called. */
     DUPLICATE("ran although its effect had happened: it would not have been called"),

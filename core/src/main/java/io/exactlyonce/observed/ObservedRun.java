@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
 public final class ObservedRun {
 
-    /** A body may have 1 MiB: a waiting one counts as one more run per this number of characters. */
+    /** A waiting body counts as one more run per this number of characters, because a body may have 1 MiB. */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
     final ListenerQueue queue;
@@ -31,27 +31,27 @@ public final class ObservedRun {
     /** True if the limit on observations admitted this run. */
     boolean isBegun;
 
-    /** The failure of its handler; {@code null} if there is none. */
+    /** The failure of the handler; {@code null} if there is none. */
     @Nullable Throwable failure;
 
     /** The claim to resolve: it is held, or got no answer. */
     @Nullable ClaimId claim;
 
-    /** The fingerprint of its content; {@code null} if it is not compared. */
+    /** The fingerprint of the content; {@code null} if contents are not compared. */
     private @Nullable String fingerprint;
 
     /** True if the store granted the claim. */
     boolean isHeld;
 
-    /** True if another run of this instance acquired the key later, and was counted as a takeover. */
+    /** True if another run of this instance acquired the key later. That run was counted as a takeover. */
     boolean isTakenOverHere;
 
     /**
-     * @param key its key, made on the handler's thread before the handler may change the payload
-     * @param characters how long the message's body is
-     * @param content its fingerprint is made of this, on another thread, since it may be long
-     * @param lease of its claim, unless leases are configured
-     * @param onMismatch its listener's own policy for other content of the key
+     * @param key the key, made on the handler's thread before the handler can change the payload
+     * @param characters the length of the message's body
+     * @param content the content to compare; its fingerprint is made on another thread, because it may be long
+     * @param lease the claim's lease, unless leases are configured
+     * @param onMismatch the listener's own policy for other content of the key
      */
     public ObservedRun(
             ListenerQueue queue,
@@ -69,8 +69,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Returns the request for its key, once. Keys in doubt run again, independent of the listener's policy: the handler
-     * runs, so its key must not be parked.
+     * Returns the request for the key; called once. A key in doubt is taken over, whatever the listener's policy is:
+     * the handler runs anyway, so its key must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);
@@ -81,7 +81,7 @@ public final class ObservedRun {
         return request;
     }
 
-    /** Returns whether the contents of the two runs are known to differ. */
+    /** Returns whether the contents of this run and of another one are known to differ. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }

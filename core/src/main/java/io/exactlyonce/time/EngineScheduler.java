@@ -3,7 +3,7 @@ package io.exactlyonce.time;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 
-/** The engine's clock, delayed tasks and periodic tasks. Tests replace it by one that they control. */
+/** The engine's clock, delayed tasks and periodic tasks. Tests replace this scheduler by one that they control. */
 public interface EngineScheduler extends NanoClock {
 
     /**
@@ -13,17 +13,17 @@ public interface EngineScheduler extends NanoClock {
     void after(Duration delay, Runnable task);
 
     /**
-     * Runs a periodic task on its own thread: first after an interval, then an interval after each end. Its exceptions
-     * are logged, and do not end it.
+     * Runs a periodic task on its own thread. The task runs first after an interval, and then an interval after each
+     * end. Its exceptions are logged, and do not end the repetition.
      *
      * @param thread names the thread
-     * @return ends it
+     * @return the task; closing it ends the repetition
      */
     PeriodicTask every(Duration interval, String thread, Runnable task);
 
     /**
-     * Returns an executor that runs tasks in sequence, on its own thread of this name. There is nothing to stop: the
-     * thread ends by itself while there is nothing to do.
+     * Returns an executor that runs tasks in sequence, on its own thread of this name. The executor need not be
+     * stopped, because its thread ends while there are no tasks.
      */
     Executor thread(String name);
 

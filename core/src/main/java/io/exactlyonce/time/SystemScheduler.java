@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The JVM's own time. Its threads are daemon threads. */
+/** The JVM's clock, and tasks on daemon threads. */
 public final class SystemScheduler implements EngineScheduler {
 
     private static final long IDLE_SECONDS = 1;
@@ -47,7 +47,7 @@ public final class SystemScheduler implements EngineScheduler {
         return thread(name, Integer.MAX_VALUE);
     }
 
-    /** Returns a thread that rejects tasks while this many wait. */
+    /** Returns an executor with a thread of this name, which rejects tasks while this many wait. */
     public static Executor thread(String name, int mostWaiting) {
         var thread = new ThreadPoolExecutor(
                 1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemon(name));
