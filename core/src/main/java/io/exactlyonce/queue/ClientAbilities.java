@@ -13,8 +13,9 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * The operations that a client of SQS implements, and the configuration that it shows. Each operation of {@link SqsAsyncClient} has a default that throws {@link
- * UnsupportedOperationException}, so that a wrapper compiles although it lacks most of them.
+ * The operations that a client of SQS implements, and the configuration that it shows. Each operation of {@link
+ * SqsAsyncClient} has a default that throws {@link UnsupportedOperationException}. So a wrapper compiles even if it
+ * lacks most operations.
  */
 public final class ClientAbilities {
 
@@ -28,8 +29,8 @@ public final class ClientAbilities {
     private ClientAbilities() {}
 
     /**
-     * Returns the operations that a listener needs, and that the client's class does not implement, by their names. Empty
-     * for a class that implements none of them, such as that of a mock, whose abilities no reflection shows.
+     * Returns the names of operations that a listener needs, and that the client's class does not implement. Empty for
+     * a class that implements none of them, such as a mock's, because reflection does not show what a mock can do.
      */
     public static List<String> missing(SqsAsyncClient client) {
         List<String> missing = NEEDED.entrySet().stream()

@@ -35,14 +35,14 @@ import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
 /**
- * The dead-letter queue of a listener's queue: shows messages without taking them, and sends chosen ones back. Methods wait for SQS,
- * one request at a time, each for some seconds at most.
+ * The dead-letter queue of a listener's queue: shows messages without taking them, and sends chosen ones back. Methods
+ * wait for SQS, one request at a time, each for some seconds at most.
  *
- * <p>A message is sent, and only then deleted. So a crash in between leaves it in both queues, and its key suppresses the second one;
- * no order of requests loses it.
+ * <p>A message is first sent, and only then deleted. A crash in between leaves the message in both queues, and its key
+ * suppresses the second one. The opposite order could lose the message.
  *
- * <p>Each look counts as a receive of the dead-letter queue. That number decides nothing, unless the dead-letter queue has a
- * dead-letter queue of its own: then so many looks move a message there.
+ * <p>Each lookup counts as a receive of the dead-letter queue. The number of receives matters only if the dead-letter
+ * queue itself has a dead-letter queue: after enough lookups, a message moves there.
  */
 public final class DeadLetterQueue {
 
@@ -54,23 +54,28 @@ public final class DeadLetterQueue {
     /** SQS's limit on the attributes of a message. */
     private static final int MOST_ATTRIBUTES = 10;
 
-    /** Receives in which chosen messages must be found: the oldest 500 or so. */
+    /** The most receives of a search for chosen messages: it sees about the oldest 500 messages. */
     private static final int MOST_RECEIVES = 50;
 
-    /** The time for which others do not receive the messages that are searched. A search that crashes leaves them invisible for as long. */
+    /**
+     * How long a search hides the messages that it receives from other consumers. After a crash they stay invisible for
+     * this time.
+     */
     private static final int SEARCH_SECONDS = 60;
 
-    /** SQS asks all of its servers if a receive may wait, so that it finds messages of a queue that has few. */
+    /**
+     * A receive that may wait makes SQS query all of its servers, so that it finds messages of a queue that has few.
+     */
     private static final int WAIT_SECONDS = 1;
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
-    /** Chosen messages are searched for no longer, so that those of the first receive are still invisible. */
+    /** The longest search: at its end, the messages of its first receive are still invisible. */
     private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
 
     /**
-     * Within five minutes SQS accepts a message of a FIFO queue with a deduplication ID that it had before, and drops it. The minute
-     * more is for clocks.
+     * If a FIFO queue had a deduplication ID within the last five minutes, SQS accepts another message with this ID,
+     * and drops it. One more minute covers differences of clocks.
      */
     private static final Duration DEDUPLICATION = Duration.ofMinutes(6);
 
@@ -90,12 +95,12 @@ public final class DeadLetterQueue {
     public record Look(List<Message> messages, @Nullable Long approximateCount, Instant at) {}
 
     /**
-     * The end of a chosen message.
+     * The result of redriving a chosen message.
      *
      * @param isSent whether the message is in its source queue
      * @param newMessageId its id there; {@code null} if it is not
      * @param problem why it was not sent, or is still in the dead-letter queue; {@code null} if neither
-     * @param isRefused whether SQS did not do what was requested
+     * @param isRefused whether SQS refused the request
      */
     public record Redriven(
             Message message,
@@ -107,7 +112,7 @@ public final class DeadLetterQueue {
     /**
      * Makes the dead-letter queue of a queue.
      *
-     * @return {@code null} if the queue has none that is known
+     * @return {@code null} if no dead-letter queue of the queue is known
      */
     public static @Nullable DeadLetterQueue of(SqsQueue source, InstantSource clock) {
         QueueAttributes.Redrive redrive = source.attributes().redrive();
@@ -136,11 +141,12 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Sends chosen messages back to the queue that they came from, and deletes them. All others are visible again afterwards.
+     * Sends chosen messages back to the queue that they came from, and deletes them. All other messages are visible
+     * again afterwards.
      *
      * @param chosen returns whether a message is to be redriven
-     * @param isDone whether all that were chosen have been found
-     * @return one for each message that was chosen and found
+     * @param isDone returns whether all chosen messages have been found
+     * @return one result for each chosen message that was found
      */
     public List<Redriven> redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
         List<Redriven> redriven = new ArrayList<>();
@@ -236,7 +242,7 @@ public final class DeadLetterQueue {
         }
     }
 
-    /** Body and attributes stay, and so do group, deduplication ID and trace header; the message's id is a new one. */
+    /** Copies body, attributes, group, deduplication ID and trace header. The copy gets a new message id. */
     private SendMessageRequest copy(Message message) {
         Map<String, String> system = message.attributesAsStrings();
         Map<String, MessageAttributeValue> attributes = new HashMap<>(message.messageAttributes());
@@ -279,7 +285,7 @@ public final class DeadLetterQueue {
         }
     }
 
-    /** Makes messages visible again. If that fails, they are visible after the search's time. */
+    /** Makes messages visible again. If that fails, they become visible when the search's visibility timeout ends. */
     private void show(List<Message> messages) {
         for (int from = 0; from < messages.size(); from += MOST) {
             List<Message> some = messages.subList(from, Math.min(from + MOST, messages.size()));
@@ -313,7 +319,10 @@ public final class DeadLetterQueue {
                 .overrideConfiguration(limits(LONGEST_REQUEST.plusSeconds(WAIT_SECONDS)))));
     }
 
-    /** Returns SQS's time. A client of the application's own may not pass on the response that has it. */
+    /**
+     * Returns SQS's time, or this machine's if the response does not show it: a client of the application may not pass
+     * it on.
+     */
     private Instant at(ReceiveMessageResponse response) {
         try {
             return Optional.ofNullable(response.sdkHttpResponse())

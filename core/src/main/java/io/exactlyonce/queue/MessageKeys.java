@@ -10,8 +10,8 @@ public interface MessageKeys {
     /**
      * The key of a message.
      *
-     * @param attribute the message attribute that has to carry the key if the message is sent again, because its id is the key;
-     *     {@code null} if a copy of the message has the same key by itself
+     * @param attribute the message attribute that must carry the key in a copy of the message, because the key is
+     *     the message's id; {@code null} if a copy has the same key anyway
      */
     record Key(String scope, String key, @Nullable String attribute) {
 

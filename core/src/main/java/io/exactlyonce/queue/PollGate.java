@@ -6,16 +6,16 @@ import java.time.Duration;
 @FunctionalInterface
 public interface PollGate {
 
-    /** Always open. */
+    /** Permits every poll. */
     PollGate OPEN = () -> "claims";
 
     /** Returns the listener's claim path: {@code claims}, or the name of a transaction manager. */
     String claimPath();
 
-    /** A claim was answered on this path. */
+    /** Called when a claim on this path was answered. */
     default void answered() {}
 
-    /** A claim got no answer on this path. */
+    /** Called when a claim on this path got no answer. */
     default void unanswered(Throwable why) {}
 
     /** Returns whether claims on this path get no answer. */

@@ -17,13 +17,13 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
  * The place of a queue, as far as it is known. Queues of one name may exist in several regions, accounts and servers. A
- * name alone fits all of them; an ARN, and a URL of AWS, also contain region and account.
+ * name alone fits all of them. An ARN, and a URL of AWS, also contain region and account.
  *
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers the server's addresses, which may have several spellings: {@link #AWS} for all of AWS; empty if the
- *     server is unknown
+ * @param servers the server's addresses, which may have several spellings: {@link #AWS} for all of AWS; empty if
+ *     the server is unknown
  */
 public record QueueAddress(
         String name, @Nullable String account, @Nullable String region, Set<String> servers) {
@@ -50,8 +50,8 @@ public record QueueAddress(
     }
 
     /**
-     * Returns what a listener's text reveals. The server of an emulator's URL counts as unknown, because the client
-     * sends its requests to an endpoint of its own.
+     * Returns the address that a listener's text contains. The server of an emulator's URL counts as unknown, because
+     * the client sends its requests to its own endpoint.
      *
      * @param queue a name, URL or ARN
      */
@@ -70,7 +70,7 @@ public record QueueAddress(
                 : new QueueAddress(address.name, address.account, address.region, Set.of());
     }
 
-    /** Returns what a queue's URL reveals. */
+    /** Returns the address that a queue's URL contains. */
     public static QueueAddress ofUrl(String url) {
         URI uri = uri(url);
         if (uri == null) {
@@ -115,7 +115,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns whether the two are certainly different queues. False if that is unknown. */
+    /** Returns whether the two are certainly different queues. Returns false if that is unknown. */
     public boolean differsFrom(QueueAddress other) {
         return !name.equals(other.name)
                 || isOther(account, other.account)

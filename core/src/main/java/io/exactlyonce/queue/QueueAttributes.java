@@ -58,7 +58,7 @@ public final class QueueAttributes {
                 .thenApply(response -> new QueueAttributes(response.attributes()));
     }
 
-    /** SQS gives the redrive policy as JSON, with its number quoted or not. */
+    /** Reads the redrive policy, which SQS sends as JSON, with its number quoted or not. */
     private static @Nullable Redrive redrive(String policy) {
         try {
             JsonNode json = JsonMapper.shared().readTree(policy);
@@ -91,7 +91,7 @@ public final class QueueAttributes {
         return value.matches("\\d{1,18}") ? Long.valueOf(value) : null;
     }
 
-    /** Returns for how long the queue keeps a message; {@code null} if SQS did not return it. */
+    /** Returns how long the queue keeps a message; {@code null} if SQS did not return it. */
     public @Nullable Duration retention() {
         Long seconds = number(QueueAttributeName.MESSAGE_RETENTION_PERIOD);
         return seconds == null ? null : Duration.ofSeconds(seconds);

@@ -16,12 +16,12 @@ public record QueueSettings(
         @Nullable Integer maxReceiveCount,
         @Nullable String deadLetterQueue) {
 
-    /** The name of the dead-letter queue is not known. */
+    /** Makes settings without the dead-letter queue's name. */
     public QueueSettings(VisibilityWindow window, @Nullable Integer maxReceiveCount) {
         this(window, maxReceiveCount, null);
     }
 
-    /** Takes what SQS returned of a queue. */
+    /** Makes settings from a queue's attributes. */
     public static QueueSettings of(VisibilityWindow window, QueueAttributes attributes) {
         QueueAttributes.Redrive redrive = attributes.redrive();
         return redrive == null

@@ -28,7 +28,7 @@ public interface QueueVisibility {
     record Change(String receiptHandle, int seconds) {}
 
     /**
-     * The results of changes. The caller logs failures, since it knows whether it tries again.
+     * The results of changes. The caller logs failures, because it decides whether to try again.
      *
      * @param results by receipt handle
      * @param failure why a request failed; {@code null} if the queue responded to all

@@ -8,10 +8,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A kind of line is
- * logged for the first receive of each message, at most {@value #MOST} times in an interval. Other receives are counted, and the count is
- * logged with the next line, at most once in an interval. Each listener has its own, by queue; it remembers no message, and a bounded
- * number of subjects. Thread-safe.
+ * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A
+ * kind of line is logged for the first receive of each message, at most {@value #MOST} times in an interval. Other
+ * receives are counted. Their count is logged with the next line, at most once in an interval.
+ *
+ * <p>Each subscription has its own instance. It remembers no messages, and a bounded number of subjects. Thread-safe.
  */
 public final class RepeatedLines {
 
@@ -57,12 +58,10 @@ public final class RepeatedLines {
 
     private final Map<Object, Line> lines = new HashMap<>();
 
-    /** Subjects that were named, the latest last. */
+    /** The subjects of earlier lines, the latest last. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
-    /**
-     * Returns whether a subject, such as the hash of a key, is named for the first time, or was forgotten since: the last thousand count.
-     */
+    /** Returns whether a subject, such as the hash of a key, is new. The last thousand subjects are remembered. */
     public synchronized boolean isFirst(Object subject) {
         boolean isFirst = !subjects.remove(subject);
         subjects.add(subject);
@@ -73,8 +72,8 @@ public final class RepeatedLines {
     }
 
     /**
-     * Returns the end of a line that is to be logged: empty, or with the number of lines that were left out. Returns {@code null} if this
-     * line is left out, too.
+     * Returns the end of a line that is to be logged: empty, or the number of lines that were left out. Returns {@code
+     * null} if this line is left out, too.
      *
      * @param isNew whether the line reports something new, such as the first receive of a message
      * @param now by a monotonic clock, in nanoseconds

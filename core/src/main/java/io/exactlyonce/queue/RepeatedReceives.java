@@ -9,9 +9,9 @@ import software.amazon.awssdk.metrics.MetricCollection;
 import software.amazon.awssdk.metrics.MetricPublisher;
 
 /**
- * Logs receives that the SDK repeated with success. If an answer is lost, its messages are invisible, and the repetition is answered
- * without them. If something breaks each answer with messages, all messages go to the dead-letter queue unseen. The SDK reports its
- * repetitions only to publishers of metrics.
+ * Logs receives that the SDK repeated with success. If an answer is lost, its messages are invisible, and the
+ * repetition returns none of them. If a network device breaks each answer that has messages, all messages go to the
+ * dead-letter queue unseen. The SDK reports its repetitions only to publishers of metrics.
  */
 public final class RepeatedReceives implements MetricPublisher {
 

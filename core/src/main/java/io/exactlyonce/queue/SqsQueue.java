@@ -20,8 +20,8 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 
 /**
- * A queue of SQS: changes visibility, and deletes, ten messages a request. SQS reports an entry that failed inside a successful
- * response, so every response is read entry by entry.
+ * A queue of SQS: changes visibility, and deletes, with ten messages in a request. SQS reports an entry that failed
+ * inside a successful response, so every response is read entry by entry.
  */
 public final class SqsQueue implements QueueVisibility {
 
@@ -30,10 +30,10 @@ public final class SqsQueue implements QueueVisibility {
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
 
-    /** Requests are stages after this one, so that an exception that a client throws fails the stage. */
+    /** The first stage of each request, so that an exception that a client throws fails the later stages. */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
-    /** The timeout of a delete. Until then, its message is renewed and its FIFO group waits. */
+    /** The timeout of a delete. Until then, the message is renewed, and its FIFO group waits. */
     private static final Duration LONGEST_DELETE = Duration.ofMinutes(1);
 
     private static final int LONGEST_REASON = 200;
@@ -58,8 +58,8 @@ public final class SqsQueue implements QueueVisibility {
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window the messages' visibility timeout. A request, including the SDK's retries, may take a sixth of it, within 0.5 s and 10
-     *     s, so that after a request that hangs there is time for another
+     * @param window the messages' visibility timeout. A request, including the SDK's retries, may take a sixth of
+     *     it, within 0.5 s and 10 s. So after a request that hangs there is time for another
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -73,7 +73,7 @@ public final class SqsQueue implements QueueVisibility {
                 .build();
     }
 
-    /** Changes the visibility timeout of the queue's messages from now on. */
+    /** Changes the visibility timeout of messages that are received from now on. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }
@@ -82,7 +82,7 @@ public final class SqsQueue implements QueueVisibility {
      * Starts to keep the queue's attributes.
      *
      * @param begun the attributes that were read when the listener started
-     * @param reader called first with each later response; a response for which it throws counts as unread
+     * @param reader gets each later response first; a response for which it throws counts as unread
      */
     public void watch(QueueAttributes begun, Consumer<QueueAttributes> reader) {
         this.attributes = begun;
@@ -108,7 +108,7 @@ public final class SqsQueue implements QueueVisibility {
         return polling;
     }
 
-    /** Sets the time after which the client gave up a poll, before the poll's own wait was over. */
+    /** Sets the client timeout that ended a poll before the poll's own wait was over. */
     public void clientPatience(Duration met) {
         clientPatience = met;
     }
@@ -118,7 +118,7 @@ public final class SqsQueue implements QueueVisibility {
         return clientPatience;
     }
 
-    /** Returns the latest attributes, whether the listener or the audit has read them. */
+    /** Returns the latest attributes, which either the listener or the audit has read. */
     public QueueAttributes attributes() {
         return attributes;
     }
@@ -221,7 +221,10 @@ public final class SqsQueue implements QueueVisibility {
         return results;
     }
 
-    /** Returns the index of the entry that an answer names; -1 for an entry that was not sent, so that the other answers still count. */
+    /**
+     * Returns the index of the entry that an answer names. Returns -1 for an entry that was not sent, so that the other
+     * answers still count.
+     */
     private int index(BatchResultErrorEntry entry, int sent) {
         for (int index = 0; index < sent; index++) {
             if (Integer.toString(index).equals(entry.id())) {
@@ -236,7 +239,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns whether an entry of a batch would fail again. Throttling also counts as the sender's fault, but may pass.
+     * Returns whether an entry of a batch would fail again. SQS reports throttling as the sender's fault as well, but a
+     * later request may succeed.
      */
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())

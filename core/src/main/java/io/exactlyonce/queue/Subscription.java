@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's subscription to one queue, from one start of the listener until its stop. The queue's settings may change
- * meanwhile: the subscription has those that were read last.
+ * A listener's subscription to one queue, from one start of the listener until its stop. The queue's settings may
+ * change meanwhile; the subscription has the settings that were read last.
  */
 public final class Subscription {
 
@@ -78,7 +78,7 @@ public final class Subscription {
         return listenerQueue.queue();
     }
 
-    /** Returns the queue's settings that were read last. */
+    /** Returns the latest settings of the queue. */
     public QueueSettings settings() {
         return settings;
     }

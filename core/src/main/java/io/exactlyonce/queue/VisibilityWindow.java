@@ -9,7 +9,10 @@ import java.time.Duration;
  */
 public record VisibilityWindow(Duration length) {
 
-    /** SQS hides a message for at most this long, counted from its receive; extending does not start the count anew. */
+    /**
+     * The longest time for which SQS hides a message, counted from its receive. An extension does not restart the
+     * count.
+     */
     public static final Duration CEILING = Duration.ofHours(12);
 
     public static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -22,7 +25,7 @@ public record VisibilityWindow(Duration length) {
                             .formatted(length.toSeconds()));
         }
         if (length.toNanosPart() != 0) {
-            // SQS would drop the fraction, and our deadline would be later than its own.
+            // SQS would drop the fraction, and our deadline would be later than SQS's.
             throw new IllegalArgumentException("visibility timeout (%s) must be whole seconds".formatted(length));
         }
     }

@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of the time that a listener gives to one call of its handler. A handler that still runs then is interrupted, and neither
- * its message nor its claim is renewed until the handler ends: one that ignores the interrupt keeps its claim until the lease ends.
+ * The deadline of one call of a handler, by its listener's timeout. A handler that still runs at the deadline is
+ * interrupted. Neither its message nor its claim is renewed until the handler ends, so a handler that ignores the
+ * interrupt keeps its claim until the lease expires.
  *
  * <p>Thread-safe; its monitor is never held while the handler is interrupted.
  */
@@ -36,7 +37,7 @@ final class HandlerDeadline {
         this.handler = handler;
     }
 
-    /** Returns whether the time is over, even before the handler is interrupted. */
+    /** Returns whether the deadline has passed, even before the handler is interrupted. */
     boolean isPast() {
         return end - window.renewer.now() <= 0;
     }
@@ -46,7 +47,7 @@ final class HandlerDeadline {
         return isExpired;
     }
 
-    /** Interrupts the handler, once, if its time is over. */
+    /** Interrupts the handler, once, if the deadline has passed. */
     void expire() {
         synchronized (this) {
             if (isCancelled || isExpired || !isPast()) {
@@ -63,7 +64,7 @@ final class HandlerDeadline {
         window.renewer.events.accept(new RenewalEvent.TimedOut(window.subscription, key));
     }
 
-    /** Called when the handler ended. It is not interrupted any more. */
+    /** Called when the handler ended, so that it is no longer interrupted. */
     synchronized void cancel() {
         isCancelled = true;
     }

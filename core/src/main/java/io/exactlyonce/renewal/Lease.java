@@ -10,12 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One claim's lease. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling: a handler that hangs must
- * not hold its key forever. Its loss stops the handler once, at the latest when it ends by this JVM's monotonic clock
- * and its renewal is failing or unanswered. An expired lease is also renewed: only the store decides whether another
- * worker has taken the key over since.
+ * The lease of one claim. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling, because a handler
+ * that hangs must not hold its key forever.
  *
- * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}; a pause may lie between.
+ * <p>The loss of a lease stops the handler, once. At the latest, a lease is lost when it has expired by this JVM's
+ * monotonic clock and its renewal fails or is unanswered. An expired lease can still be renewed, because only the store
+ * decides whether another worker has taken the key over.
+ *
+ * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}, because the process may
+ * pause in between.
  */
 public final class Lease extends Renewable {
 
@@ -26,7 +29,7 @@ public final class Lease extends Renewable {
     private final Runnable holder;
 
     /**
-     * @param window of the delivery that it belongs to; {@code null} if no message stands behind the claim
+     * @param window of the claim's delivery; {@code null} if the claim has no message
      * @param holder is stopped if the lease is lost; must not block
      */
     Lease(Renewer renewer, @Nullable Window window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
@@ -42,8 +45,9 @@ public final class Lease extends Renewable {
     }
 
     /**
-     * Called when the completion starts. The lease is still renewed, because the completion may take long. A renewal that finds the claim
-     * no longer held may have come after the completion, so the completion's answer decides.
+     * Called when the completion starts. The lease is still renewed, because the completion may take long. If a renewal
+     * then finds that the claim no longer holds its key, the completion may have come first, so the completion's answer
+     * decides.
      */
     public void completing() {
         ending = true;
@@ -55,7 +59,7 @@ public final class Lease extends Renewable {
         end();
     }
 
-    /** Returns false after a handler's timeout: the lease then expires, as does the message's visibility timeout. */
+    /** Returns false after a handler's timeout. Then the lease expires, like the message's visibility timeout. */
     @Override
     boolean isKept() {
         return window == null ? renewer.schedule.enabled() : window.isKept();

@@ -10,28 +10,30 @@ import org.jspecify.annotations.Nullable;
  * A visibility timeout or a lease: it lasts only while it is renewed, and not beyond SQS's ceiling. Its states:
  *
  * <ul>
- *   <li>WAITING for the moment when its renewal is due;
+ *   <li>WAITING: the next renewal is not due yet;
  *   <li>UNDER_WAY: a renewal was requested, and is not answered yet;
  *   <li>OVER: it is lost, or no longer needed.
  * </ul>
  *
- * <p>Its end is counted on this JVM's monotonic clock, from before the request that began or renewed it, so that it never
- * lasts longer here than where it is kept. Only the first end of a visibility timeout is counted from the receive's answer, since
- * a poll waits before the timeout begins.
+ * <p>Its end is counted on this JVM's monotonic clock, from before the request that began or renewed it. So this JVM
+ * never assumes a later end than the server. Only the first end of a visibility timeout is counted from the answer to
+ * the receive, because a poll waits before the timeout begins.
  *
  * <p>Thread-safe; its monitor is never held across input or output.
  */
 abstract class Renewable {
 
     /**
-     * The time for the answer to an attempt that started at the end or later, for example after a pause of the whole JVM. The attempt may
-     * have to open a connection first.
+     * How long an attempt may take that started at the end or later, for example after a pause of the whole JVM. The
+     * attempt may have to open a connection first.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
-    /** The last part of the length, one in this number, counts as nearly due, and as the last moment. */
+    /**
+     * The length divided by this number is the last moment. A renewal that is due within as much time is nearly due.
+     */
     private static final int NEARLY = 20;
 
     private static final Duration LONGEST_LAST_MOMENT = Duration.ofSeconds(1);
@@ -54,12 +56,12 @@ abstract class Renewable {
     private boolean failing;
     private boolean chosenByHandler;
 
-    /** True if the engine ends it now, so that a later renewal may be rejected. */
+    /** True once the engine itself ends this, so that a later rejection of a renewal is not a loss. */
     volatile boolean ending;
 
     /**
-     * @param begun when the message was received, from which SQS's ceiling is counted
-     * @param askedAt when it was requested
+     * @param begun when the message was received; SQS's ceiling is counted from this time
+     * @param askedAt when the visibility timeout or lease was requested
      */
     Renewable(Renewer renewer, Duration length, long begun, long askedAt) {
         this.renewer = renewer;
@@ -76,7 +78,7 @@ abstract class Renewable {
         chosenByHandler = false;
     }
 
-    /** Returns whether this is still renewed, or left to expire. */
+    /** Returns whether this is to be renewed. If not, it is left to expire. */
     abstract boolean isKept();
 
     /** Logs the result of an attempt, or a loss without an attempt, and notifies the observer. */
@@ -94,8 +96,9 @@ abstract class Renewable {
     }
 
     /**
-     * Returns whether no renewal can save it, or its renewal stays unanswered, or fails or is not wanted in its last
-     * moment. An interrupted handler has that moment to stop.
+     * Returns whether this is lost: no renewal can help, or the renewal in progress stays unanswered. In the last
+     * moment, this is also lost if renewals fail or are no longer wanted. An interrupted handler has that moment to
+     * stop.
      */
     private boolean isBeyondSaving(long now) {
         if (isOverForGood(now)) {
@@ -104,12 +107,12 @@ abstract class Renewable {
         return state == State.UNDER_WAY ? answerDue - now <= 0 : isInItsLastMoment(now) && (failing || !isKept());
     }
 
-    /** Returns whether its renewal is due. */
+    /** Returns whether a renewal is due. */
     synchronized boolean isDue(long now) {
         return state == State.WAITING && due - now <= 0 && isKept();
     }
 
-    /** Returns whether no renewal can bring it back. */
+    /** Returns whether no renewal can help any more. */
     boolean isOverForGood(long now) {
         return secondsLeft(now) < 1;
     }
@@ -127,13 +130,18 @@ abstract class Renewable {
         return state != State.OVER && !isOver(renewer.now());
     }
 
-    /** Starts an attempt if one is due, or nearly due, so that it shares another one's request. Returns whether it did. */
+    /**
+     * Starts an attempt if one is due, or nearly due, so that both share a request. Returns whether an attempt started.
+     */
     synchronized boolean attempt(long now) {
-        // A failing one does not share requests: it is retried often enough, and would make throttling worse.
+        // After a failure, no request is shared: this is retried often enough, and more would make throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
-    /** Starts an attempt, due or not, unless another is in progress or no renewal can help. Returns whether it did. */
+    /**
+     * Starts an attempt, due or not, unless another attempt is in progress or no renewal can help. Returns whether it
+     * started.
+     */
     synchronized boolean take(long now) {
         if (state != State.WAITING) {
             return false;
@@ -143,12 +151,14 @@ abstract class Renewable {
         return true;
     }
 
-    /** Returns whether an attempt waits for its answer. False if this was ended meanwhile. */
+    /** Returns whether an attempt waits for its answer. Returns false if this was ended meanwhile. */
     synchronized boolean isUnderWay() {
         return state == State.UNDER_WAY;
     }
 
-    /** Returns how long it may last from a moment on: its length, unless the ceiling comes first. */
+    /**
+     * Returns how long this may last from a moment on: its length, or the time until the ceiling if that is shorter.
+     */
     Duration granted(long from) {
         Duration left = Duration.ofSeconds(secondsLeft(from));
         return left.compareTo(length) < 0 ? left : length;
@@ -179,18 +189,18 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // The engine's own end is not a loss.
+        // An end by the engine itself is not a loss.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }
     }
 
     /**
-     * The length starts anew, for a time that the handler chose, even if the handler ended since. A longer one than ours is
-     * kept until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half; zero
-     * ends it, because the handler has made the message visible.
+     * Starts the time anew with a length that the handler chose, even if the handler has ended since. A longer time
+     * than ours is kept until shortly before its end, with the lead of every renewal. A shorter time is renewed at its
+     * half. Zero ends this, because the handler has made the message visible.
      *
-     * @param wanted {@code null} if the handler's own request failed: everything stays as it was planned
+     * @param wanted {@code null} if the handler's own request failed: then nothing changes
      */
     synchronized void chosen(long askedAt, @Nullable Duration wanted) {
         if (state == State.UNDER_WAY) {
@@ -207,7 +217,7 @@ abstract class Renewable {
         chosenByHandler = true;
     }
 
-    /** Returns whether the handler chose the end, and chose it later than a moment. */
+    /** Returns whether the handler chose the end, and the end is after this moment. */
     synchronized boolean isChosenBeyond(long moment) {
         return chosenByHandler && end - moment > 0;
     }

@@ -10,7 +10,10 @@ public sealed interface RenewalEvent {
     /** Calls the observer's method for this event. */
     void passTo(Observer observer);
 
-    /** Observes each event of renewals. A new event is a new method here, so no observer compiles before it decides. */
+    /**
+     * Observes each event of renewals. A new event adds a method here, so that every observer must handle it to
+     * compile.
+     */
     interface Observer {
 
         void renewed(Renewed event);
@@ -31,9 +34,9 @@ public sealed interface RenewalEvent {
     /** How a renewal ended. */
     enum Result {
         SUCCEEDED,
-        /** Will be tried again. */
+        /** The attempt failed, and will be repeated. */
         FAILED,
-        /** Will not be tried again. */
+        /** The visibility timeout or lease is lost, and no attempt follows. */
         LOST
     }
 
@@ -46,7 +49,7 @@ public sealed interface RenewalEvent {
         }
     }
 
-    /** A claim is no longer held by its delivery, or has expired. It follows {@link Result#LOST} of its lease. */
+    /** A claim no longer holds its key, or has expired. This event follows {@link Result#LOST} of its lease. */
     record ClaimLost(Subscription subscription, ClaimKey key) implements RenewalEvent {
 
         @Override

@@ -5,11 +5,11 @@ import java.time.Duration;
 /**
  * Computes when to renew, and when to try again, without side effects.
  *
- * @param enabled whether anything is renewed at all; if not, visibility timeouts and leases last for their length, once
- * @param at the part of a visibility timeout after which it is renewed, from 0.1 to 0.8; half of it by default, so that a
- *     renewal that fails leaves as much time again for further attempts
+ * @param enabled whether anything is renewed; if not, visibility timeouts and leases expire after their length
+ * @param at the part of a visibility timeout after which it is renewed, from 0.1 to 0.8; half of it by default, so
+ *     that after a failed renewal as much time is left for further attempts
  * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
- *     received together are not renewed in one burst forever
+ *     received together are not always renewed in one burst
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
@@ -33,7 +33,7 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
         this(true, at, jitter);
     }
 
-    /** Returns the longest time between two renewals of a visibility timeout or lease of a length. */
+    /** Returns the longest time between two renewals of a visibility timeout or lease of this length. */
     public Duration longestInterval(Duration length) {
         return interval(length, 0);
     }
@@ -51,8 +51,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns the pause after a failed attempt: a third of the remaining time, so that attempts become more frequent as the end comes
-     * nearer.
+     * Returns the pause after a failed attempt: a third of the remaining time, so that attempts become more frequent
+     * towards the end.
      *
      * @param left until the visibility timeout or lease ends
      * @param random from 0 inclusive to 1 exclusive

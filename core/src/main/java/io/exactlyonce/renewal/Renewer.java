@@ -32,12 +32,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
- * ones go into one SQS request for ten messages of a queue, and one call of the store for {@value #CHUNK} leases.
+ * Renews the visibility timeouts and leases of all deliveries of an application, and interrupts handlers at their
+ * deadlines. Renewals that are due or nearly due share requests: one SQS request has ten messages of a queue, and one
+ * call of the store has {@value #CHUNK} leases.
  *
- * <p>It has no thread of its own: {@link #begin} has the {@link EngineScheduler} check visibility timeouts on one thread and leases
- * on another, so that requests to queues, which take long to make on a starved CPU, delay no lease. A third thread calls the store, so
- * that one which does not answer delays nothing else.
+ * <p>The renewer has no thread of its own: {@link #begin} lets the {@link EngineScheduler} check visibility timeouts on
+ * one thread and leases on another. So requests to queues, which take long to make on a starved CPU, delay no lease. A
+ * third thread calls the store, so that a store that does not answer delays nothing else.
  */
 public final class Renewer {
 
@@ -46,14 +47,20 @@ public final class Renewer {
     /** The time between two checks for due renewals: a tenth of the shortest interval between renewals. */
     static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
 
-    /** The most leases in one call of the store. Each call has its own answer, so a late or failed call does not affect others. */
+    /**
+     * The most leases in one call of the store. Each call has its own answer, so a late or failed call does not affect
+     * the others.
+     */
     static final int CHUNK = 256;
 
     private static final int LONGEST_REASON = 1_000;
 
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
-    /** A tick that is late by this part of a visibility timeout in flight has cost much of its headroom. */
+    /**
+     * A tick is logged as a pause if it is late by a visibility timeout divided by this number: then much of that
+     * timeout's headroom is lost.
+     */
     private static final int PART = 4;
 
     private final ClaimStore store;
@@ -65,14 +72,14 @@ public final class Renewer {
     final Set<Window> windows = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-    /** The deadlines of handlers that run. */
+    /** The deadlines of running handlers. */
     final Set<HandlerDeadline> deadlines = ConcurrentHashMap.newKeySet();
 
     private final BlockingQueue<Lease> waiting = new LinkedBlockingQueue<>();
     private volatile long lastTick;
     private volatile long lastLeaseTick;
 
-    /** True if an outage's first failure is logged, so that further ones take a line each. */
+    /** True once the first failure of an outage is logged. Further failures take one line each. */
     private volatile boolean isTold;
 
     /**
@@ -119,7 +126,7 @@ public final class Renewer {
     /**
      * Renews the lease of a claim without a message from now on, for 12 h at most.
      *
-     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param askedAt when the claim was requested, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block
      */
     public Lease renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
@@ -150,7 +157,7 @@ public final class Renewer {
      * Checks for due renewals from now on, ten times a second.
      *
      * @param threads begins the names of the two threads that check
-     * @return ends it
+     * @return the task; closing it ends the checks
      */
     public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
@@ -163,7 +170,7 @@ public final class Renewer {
         };
     }
 
-    /** Renews what is due, once. Never throws for a renewal that fails, and never waits for one. */
+    /** Renews everything that is due, once. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
         tickLeases();
         tickVisibility();
@@ -180,7 +187,10 @@ public final class Renewer {
         }
     }
 
-    /** Renews leases that became due meanwhile in one call, so that a slow store is called no more often than it answers. */
+    /**
+     * Renews the leases that became due during the last call of the store in one call. So a slow store is called no
+     * more often than it answers.
+     */
     private void renewWaiting() {
         List<Lease> chunk = new ArrayList<>();
         waiting.drainTo(chunk, CHUNK);
@@ -199,13 +209,14 @@ public final class Renewer {
     }
 
     /**
-     * Notices a tick that comes late: the JVM, or the machine below it, was paused. A suspension which the machine's monotonic
-     * clock does not count goes unnoticed.
+     * Notices a tick that comes late, because the JVM or the machine below it was paused. A suspension that the
+     * machine's monotonic clock does not count goes unnoticed.
      */
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // A part of the shortest visibility timeout is longer than a tick, so most ticks need not check each entry.
+        // Even the shortest visibility timeout, divided by PART, is longer than a tick, so most ticks need not check
+        // each entry.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
@@ -219,7 +230,7 @@ public final class Renewer {
         }
     }
 
-    /** Ends expired entries, and starts to renew the due and nearly due entries, which it returns. */
+    /** Ends expired entries. Starts to renew entries that are due or nearly due, and returns these. */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}, and with it the lease of the delivery's
- * claim. Neither is renewed beyond the {@link HandlerDeadline} of a handler that still runs.
+ * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}. With it, the lease of the
+ * delivery's claim is renewed. Neither is renewed beyond the {@link HandlerDeadline} of a running handler.
  *
- * <p>Losing the visibility timeout is harmless, because the claim still protects the key. Once it has expired, another
- * consumer may have the message, and on a standard queue our old receipt handle would still act on it: the queue is no
- * longer called.
+ * <p>Losing the visibility timeout is harmless, because the claim still protects the key. After it has expired, another
+ * consumer may have the message. On a standard queue our old receipt handle would still act on the message, so the
+ * queue is no longer called.
  */
 public final class Window extends Renewable {
 
@@ -59,7 +59,7 @@ public final class Window extends Renewable {
     /**
      * Starts renewing a claim's lease, too.
      *
-     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param askedAt when the claim was requested, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block
      */
     public void renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
@@ -67,8 +67,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Called when the handler starts. If it still runs at its listener's timeout, it is interrupted, and renewals stop: a handler that
-     * continues keeps its claim until the lease expires.
+     * Called when the handler starts. If the handler still runs at its listener's timeout, it is interrupted, and
+     * renewals stop. A handler that continues keeps its claim until the lease expires.
      *
      * @param key the claimed key
      * @param running is stopped at the timeout; must not block
@@ -76,7 +76,7 @@ public final class Window extends Renewable {
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // The stop of the listener may have come first.
+        // The listener may have stopped first.
         if (timeout != null && renewer.windows.contains(this)) {
             HandlerDeadline begun = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(begun);
@@ -137,25 +137,25 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Called when the delete of the message starts. The visibility timeout is renewed until the queue confirms the delete. A rejected
-     * renewal is not a loss, because it may have come after the delete.
+     * Called when the delete of the message starts. The visibility timeout is renewed until the queue confirms the
+     * delete. A rejected renewal is not a loss, because it may have come after the delete.
      *
-     * @return completes when no renewal is under way that began before
+     * @return completes when all renewals that started before this call have ended
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
         return underWay;
     }
 
-    /** Returns true once expired, because another consumer may have the message. */
+    /** Returns true once this has expired, because another consumer may have the message. */
     @Override
     boolean isOverForGood(long now) {
         return isOver(now) || super.isOverForGood(now);
     }
 
     /**
-     * Never renews an expired visibility timeout. One may expire after this tick's {@link #expire}, if a shorter length was confirmed
-     * late.
+     * Never renews an expired visibility timeout. It may expire after {@link #expire} of this tick, if a shorter length
+     * was confirmed late.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -188,9 +188,9 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Lets the handler change the message's visibility itself. A longer one than ours is not shortened, neither by a
-     * renewal nor by a return; a shorter one lasts until the next renewal, and zero ends the visibility timeout. The
-     * change waits for a renewal that is under way, which would overwrite it.
+     * Lets the handler change the message's visibility itself. Neither a renewal nor a return shortens a visibility that
+     * is longer than ours. A shorter visibility lasts until the next renewal, and zero ends the visibility timeout. The
+     * change waits for a renewal in progress, which would overwrite it.
      *
      * @param wanted the visibility, from now on
      * @param request sends the change
@@ -217,7 +217,7 @@ public final class Window extends Renewable {
         });
     }
 
-    /** Stops all renewals. A pending renewal is not awaited. */
+    /** Stops all renewals. Does not wait for a renewal in progress. */
     public synchronized void stop() {
         stopLeaseRenewal();
         renewer.windows.remove(this);
@@ -225,8 +225,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Stops renewal, and completes when no renewal is in progress. Synchronized with {@link #attempt}, so that it misses no renewal that
-     * starts.
+     * Stops renewal, and completes when no renewal is in progress. Synchronized with {@link #attempt}, so that no
+     * renewal starts unseen.
      */
     private synchronized CompletableFuture<Void> ended() {
         stop();
@@ -234,11 +234,11 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Makes messages of one subscription visible after a delay, in as few requests as possible: stops renewing them, and waits for a
-     * renewal that is under way, since it would overwrite the new visibility. Does nothing for a message whose visibility timeout is
-     * over or lost, or was set to a longer one by its handler.
+     * Makes messages of one subscription visible after a delay, in as few requests as possible. Stops renewing them
+     * first, and waits for renewals in progress, which would overwrite the new visibility. Leaves out a message whose
+     * visibility timeout is over or lost, or was set to a longer one by its handler.
      *
-     * @param delays rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
+     * @param delays rounded up to whole seconds, and at most the time until SQS's ceiling, beyond which SQS refuses
      */
     public static void returnAll(Subscription subscription, Map<Window, Duration> delays) {
         Map<Window, Change> ready = new LinkedHashMap<>(delays.size());
