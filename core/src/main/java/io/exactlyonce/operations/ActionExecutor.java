@@ -85,7 +85,10 @@ public record ActionExecutor(
         }
     }
 
-    /** The action's writes there would be committed, or rolled back, after its key is completed. */
+    /**
+     * Rejects a call within a transaction, because the action's writes would be committed, or rolled back, only after
+     * its key is completed.
+     */
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {
             throw new IllegalStateException(
@@ -136,13 +139,13 @@ public record ActionExecutor(
         }
     }
 
-    /** The caller gets the action's failure. */
+    /** Ends the claim of an action that failed. Throws nothing, because the caller gets the action's failure. */
     private void end(ClaimResolution resolution) {
         try {
             claims.awaitResolution(resolution, () -> false);
         } catch (RuntimeException unanswered) {
             log.warn(
-                    "{} can be claimed again when its lease ends",
+                    "Releasing {} failed; it can be claimed again when its lease ends",
                     resolution.claim().key(),
                     PrintableException.of(unanswered));
         }

@@ -7,12 +7,13 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Knows whether the transaction of a thread may still be rolled back. Spring calls it active until its last callback has
- * returned.
+ * Detects whether the transaction of a thread may still be rolled back. Spring reports a transaction as active until
+ * its last callback has returned.
  *
- * <p>Before {@code afterCompletion}, and so before each {@code @TransactionalEventListener} that follows the transaction,
- * Spring ends the synchronization. Before {@code afterCommit} it changes nothing: a mark, which is the first to be called
- * there, makes the difference. Without this listener, {@code afterCommit} passes for a part of the transaction.
+ * <p>Before {@code afterCompletion}, and so before each {@code @TransactionalEventListener} that follows the
+ * transaction, Spring ends the synchronization. Before {@code afterCommit}, Spring changes nothing, so this listener
+ * registers a mark, which is the first callback to be called there. Without this listener, {@code afterCommit} counts as
+ * part of the transaction.
  */
 public final class CommitListener implements PassiveTransactionListener {
 
@@ -24,7 +25,9 @@ public final class CommitListener implements PassiveTransactionListener {
                 && !TransactionSynchronizationManager.hasResource(COMMITTED);
     }
 
-    /** Marks the transaction if it has other callbacks, after all that may still prevent its commit. */
+    /**
+     * Registers the mark if the transaction has other callbacks, after everything that can still prevent the commit.
+     */
     @Override
     public void beforeCommit(TransactionExecution transaction) {
         if (transaction.isNewTransaction()
@@ -34,7 +37,7 @@ public final class CommitListener implements PassiveTransactionListener {
         }
     }
 
-    /** The first callback of all. While another transaction suspends this one, the mark is taken away. */
+    /** The first callback of all. The mark is removed while another transaction suspends this one. */
     private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 
         private boolean isCommitted;

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parked keys of a claim store.
  *
- * @param claims the parked ones
+ * @param claims the store's parked claims
  * @param results writes the results that operators give
- * @param store checks that claims can be stored; called before each operation, and does nothing once they can
+ * @param store checks that claims can be stored; called before each operation; after one success, does nothing
  */
 public record DefaultParkedKeys(ParkedClaims claims, StoredResults results, Runnable store) implements ParkedKeys {
 
