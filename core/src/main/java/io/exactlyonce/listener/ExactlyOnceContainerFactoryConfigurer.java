@@ -20,8 +20,9 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 public interface ExactlyOnceContainerFactoryConfigurer {
 
     /**
-     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only
-     * their component factories and acknowledgement mode are replaced, and nothing for listeners in observe mode.
+     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter. Only
+     * their component factories and acknowledgement mode are replaced. For a listener in observe mode nothing is
+     * replaced.
      *
      * @param original makes the containers
      * @return the bean

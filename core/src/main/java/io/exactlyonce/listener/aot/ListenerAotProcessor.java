@@ -30,8 +30,8 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers reflection on listeners ahead of time: Spring Cloud AWS calls their methods, converters create their
- * payloads, key expressions read those and call beans, and results are written as JSON and read again.
+ * Registers reflection on listeners ahead of time. Spring Cloud AWS calls their methods, and converters create their
+ * payloads. Key expressions read payloads and call beans. Results are written as JSON and read again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -95,7 +95,10 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
                             MemberCategory.ACCESS_PUBLIC_FIELDS));
         }
 
-        /** Lists, messages and futures for what they carry. A key may call any public method of a payload. */
+        /**
+         * Registers types; for lists, messages and futures, the types that they contain. A key may call any public
+         * method of a payload.
+         */
         private static void registerTypes(ReflectionHints hints, Type... types) {
             ReflectionHints named = new ReflectionHints();
             Stream.of(hints, named)

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
 /**
- * Reads the dates of SQS's answers. Remembers the last one: parsing a date is slow compared with other work for a
- * message, and answers of one second have the same date.
+ * Reads the dates of SQS's answers. Remembers the last date, because parsing is slow compared with other work for a
+ * message, and answers of the same second have the same date.
  */
 final class AnswerDates {
 

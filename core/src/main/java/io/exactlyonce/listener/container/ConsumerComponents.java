@@ -24,7 +24,7 @@ public record ConsumerComponents(ListenerEngine engine, String listener, Contain
         return new HandlerSink(engine, options.getComponentsTaskExecutor() != null);
     }
 
-    /** Never started, because {@link MessageDeleter} deletes. */
+    /** Returns a processor that is never started, because {@link MessageDeleter} deletes. */
     @Override
     public AcknowledgementProcessor<Object> createAcknowledgementProcessor(SqsContainerOptions options) {
         return new ImmediateAcknowledgementProcessor<>();

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Counts what a consumer has taken, or has under way, so that it can be bounded and awaited. */
+/** Counts messages or tasks that a consumer has in progress, so that their number can be bounded and awaited. */
 final class Counter {
 
     private final AtomicInteger count;
@@ -13,12 +13,15 @@ final class Counter {
     private final Condition changed = lock.newCondition();
     private final AtomicInteger waiters = new AtomicInteger();
 
-    /** @param count holds how much it is, for others to read */
+    /** @param count the current number, for others to read */
     Counter(AtomicInteger count) {
         this.count = count;
     }
 
-    /** Takes the lock only if a thread waits: each message is counted some four times, and waited for hardly ever. */
+    /**
+     * Adds to the number. Takes the lock only if a thread waits: each message is counted about four times, and threads
+     * hardly ever wait.
+     */
     void add(int by) {
         count.addAndGet(by);
         // A thread that starts to wait after this line reads the new count.
@@ -36,7 +39,7 @@ final class Counter {
         return count.get();
     }
 
-    /** Waits until it is so little or less; returns whether it is. */
+    /** Waits until the number is at most {@code most}. Returns false on timeout. */
     boolean awaitAtMost(int most, Duration longest) throws InterruptedException {
         long left = longest.toNanos();
         lock.lockInterruptibly();

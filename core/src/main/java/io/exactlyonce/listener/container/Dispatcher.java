@@ -22,22 +22,23 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
 
 /**
- * Processes a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in
- * this order. If keys are claimed ahead, all of a poll are claimed in one call, before there are threads; only messages
- * that acquire their keys take threads. A message leaves, and releases its permit, when its handler has ended; only the
- * next message of its group waits until the outcome is recorded and applied.
+ * Processes a queue's messages from their arrival: they are renewed, claimed, passed to handlers, recorded, and then
+ * deleted, in this order. If keys are claimed ahead, one call claims all keys of a poll before there are threads, and
+ * only messages that acquire their keys take threads. A message leaves, and releases its permit, when its handler has
+ * ended. Only the next message of its group waits until the outcome is recorded and applied.
  *
- * <p>Of a group, the first message that stays in the queue, whatever the reason, stops the rest: they are made visible
- * again at once. SQS hands out nothing of a group while any of its messages is in flight, so that the order holds
- * however long the stopped one stays away. A message that failed on its last receive does not stay: its queue moves it
- * to the dead-letter queue. The rest, which has been received as often, would follow it if it did not continue now.
- * Since the redrive policy may have changed, it is read again first; if that fails, the rest is stopped: order has
- * priority.
+ * <p>The first message of a group that stays in the queue, for any reason, stops the rest of the group: the rest is
+ * made visible again at once. SQS delivers no message of a group while another one is in flight, so the order is kept
+ * however long the stopped message stays invisible.
+ *
+ * <p>A message that failed on its last receive does not stay: its queue moves it to the dead-letter queue. The rest of
+ * its group was received as often, and would follow it there if it did not continue now. The redrive policy may have
+ * changed, so it is first read again. If that fails, the rest is stopped, because order has priority.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
 
-    /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. */
+    /** Names the entry for threads of Spring Cloud AWS, the SDK, the store and the timer. */
     private static final String ENTRY = "Handling messages";
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
@@ -46,7 +47,7 @@ final class Dispatcher {
 
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
-    /** The time between two looks for handlers that wait for the stop. */
+    /** The time between two checks for handlers that wait for the stop. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final ListenerEngine engine;
@@ -99,11 +100,11 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until outcomes are recorded as fast as handlers end: at most as many may be unrecorded as there are
-     * messages in flight. A crash would repeat the effects of all of them.
+     * Waits until outcomes are recorded as fast as handlers end: at most as many outcomes may be unrecorded as messages
+     * may be in flight. A crash would repeat the effects of all unrecorded outcomes.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // A crash may have kept a thread from this call after a message had left.
+        // A message may have left, and then its thread crashed before it made this call.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
@@ -114,7 +115,7 @@ final class Dispatcher {
             return;
         }
         Runnable taking = () -> {
-            // The next poll need not wait for these to be handled.
+            // The next poll does not wait until these messages are handled.
             permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
@@ -182,8 +183,8 @@ final class Dispatcher {
     }
 
     /**
-     * Completes with true if the message will not be redelivered, because it is deleted or was on its last receive. Completes with false
-     * if that is unknown.
+     * Returns whether the message will not be redelivered, because it is deleted or was on its last receive. False if
+     * that is unknown.
      */
     private CompletableFuture<Boolean> isGone(Delivery head) {
         boolean seemsGone = head.leavesItsQueue();
@@ -193,9 +194,10 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler when its messages may be handled, and there is a thread.
+     * Calls the handler when its messages may be handled, and a thread is free.
      *
-     * @return completes, and never fails, when the messages' outcomes are recorded and applied, or they were abandoned
+     * @return a future that never fails; completes when the messages' outcomes are recorded and applied, or the
+     *     messages were abandoned
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -216,14 +218,15 @@ final class Dispatcher {
     }
 
     /**
-     * Messages leave their handlers, or leave without one: an interceptor drops them, or there is no thread or claim.
-     * Claims that did not reach their handler are released. Each message is settled as soon as its outcome is recorded.
+     * Settles messages that leave: their handlers have ended, an interceptor dropped them, or there is no thread or
+     * claim for them. Releases claims that did not reach their handler. Each message is settled as soon as its outcome
+     * is recorded.
      *
-     * @param settling does what was decided on a delivery; returns whether its message is to be deleted
-     * @return completes, and never fails, when that is done, or the messages were abandoned
+     * @param settling applies the decision on a delivery; returns whether its message is to be deleted
+     * @return a future that never fails; completes when all are settled, or the messages were abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // Done before the permits are free, because a listener that stops waits for both.
+        // Counted before the permits are free, because a listener that stops waits for both.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,
@@ -234,11 +237,11 @@ final class Dispatcher {
                 });
     }
 
-    /** Returns a future of the time when the outcomes of messages that leave are recorded. */
+    /** Lets messages leave. The future completes when their outcomes are recorded. */
     private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         if (!deleter.passesMessagesOn()) {
-            // The messages may wait long for the store, and for their deletes.
+            // The messages may wait long for the store, and for their deletes, so their content is dropped.
             messages.forEach(message -> message.delivery().attempt().forgetContent());
         }
         messages.forEach(this::free);
@@ -264,15 +267,15 @@ final class Dispatcher {
         prefetch.proceed();
     }
 
-    /** Abandons messages after a crash of the thread that had them. The thread does not end, and no permit is lost. */
+    /** Abandons messages after a crash of their thread. The thread does not end, and no permit is lost. */
     private void abandon(List<ReceivedMessage> inHand) {
         engine.deliveries().abandon(deliveries(inHand));
         inHand.forEach(this::free);
     }
 
     /**
-     * Waits until no message is in flight, polls are answered, and outcomes are recorded; returns whether that is so.
-     * A message whose handler waits for this stop does not count: neither could end before the other.
+     * Waits until no message is in flight, polls are answered, and outcomes are recorded. Returns false on timeout. A
+     * message whose handler waits for this stop does not count, because neither could end before the other.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
         for (Duration left = timeout; ; left = left.minus(BETWEEN_LOOKS)) {
@@ -285,7 +288,10 @@ final class Dispatcher {
         }
     }
 
-    /** Their outcomes are recorded and settled when they end by themselves. */
+    /**
+     * Stops waiting for handlers that have called this stop. Their outcomes are recorded and settled when they end by
+     * themselves.
+     */
     private void leaveCallersOfTheStop() {
         for (ReceivedMessage message : prefetch.inFlight()) {
             if (isStopping(message.delivery())) {
@@ -297,7 +303,10 @@ final class Dispatcher {
         }
     }
 
-    /** Only the stack of a handler shows that it has called a stop: Spring Cloud AWS stops containers on threads of its own. */
+    /**
+     * Returns whether a handler has called a stop. Only its stack shows that, because Spring Cloud AWS stops containers
+     * on its own threads.
+     */
     private static boolean isStopping(Delivery delivery) {
         if (!delivery.wasCalled()) {
             return false;
@@ -322,7 +331,7 @@ final class Dispatcher {
                         0, Duration.ofNanos(end - engine.scheduler().nanoTime()));
     }
 
-    /** Handlers are no longer awaited. */
+    /** Called when handlers are no longer awaited. */
     void end() {
         isOver = true;
     }

@@ -23,13 +23,13 @@ import org.springframework.messaging.Message;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its
- * observation. Before that, on the handler's thread, it claims keys that were not claimed with their poll, and stops
- * messages that must not be handled.
+ * Runs the container's own pipeline of interceptors, listener and error handler, on its executor and with its
+ * observation. Before that, on the handler's thread, it claims keys that were not claimed with their poll, and leaves
+ * out messages that must not be handled.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
-    /** Spring Cloud AWS's: exceptions of the application's handlers are logged under its name. */
+    /** Spring Cloud AWS's logger: exceptions of the application's handlers are logged under its name. */
     private static final Logger log = LoggerFactory.getLogger(AbstractMessageProcessingPipelineSink.class);
 
     private final ListenerEngine engine;
@@ -37,7 +37,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private final boolean hasOwnExecutor;
     private volatile @Nullable ExecutorConfigurationSupport containers;
 
-    /** @param hasOwnExecutor whether the executor is the application's, which the container does not shut down */
+    /** @param hasOwnExecutor whether the executor belongs to the application, and is not shut down by the container */
     HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
         this.engine = engine;
         this.hasOwnExecutor = hasOwnExecutor;
@@ -50,8 +50,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Keeps the container from interrupting its threads when it shuts its executor down, after its message sources have
-     * stopped: a handler that has called the stop ends by itself.
+     * Prevents the container from interrupting its threads when it shuts its executor down. By then its message sources
+     * have stopped, and a handler that has called the stop ends by itself.
      */
     void keepThreads() {
         ExecutorConfigurationSupport shutDown = containers;
@@ -83,9 +83,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Has the pipeline run when there is a thread.
+     * Runs the pipeline when a thread is free.
      *
-     * @return completes, and never fails, when it has ended, or there is no thread for it
+     * @return a future that never fails; completes when the pipeline has ended, or there is no thread for it
      */
     CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
@@ -100,12 +100,12 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * One line reports the failure when the time of the next attempt is known; Spring Cloud AWS logs the stack trace at
-     * ERROR.
+     * Keeps the failure. One line reports it later, together with the time of the next attempt. Spring Cloud AWS logs
+     * the stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have
-        // one.
+        // The failure may concern only some messages of a batch. Other messages that were handled already have their
+        // own failure, or none.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
@@ -118,8 +118,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
     /**
      * Returns the messages that may be handled. Messages that a stopping listener has returned are left out, so that no
-     * interceptor, handler or error handler sees them; but all of a batch go through the same admission: a returned one
-     * has to stop the later ones of its group.
+     * interceptor, handler or error handler sees them. They still pass through the same admission as the rest of the
+     * batch, because a returned message must stop the later ones of its group.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -19,11 +19,12 @@ import org.springframework.aop.support.AopUtils;
 
 /**
  * Spring Cloud AWS's endpoint of a listener method, or of a class's handlers, without its rule for the parameters of
- * batch methods, which allows no {@code List<Claim>}. The method shows whether it takes batches. It is of several
- * methods, whatever the original is, since Spring Cloud AWS reads the options of those from another endpoint.
+ * batch methods, which permits no {@code List<Claim>}. The method shows whether it takes batches. This endpoint always
+ * has several methods, even for a listener on one method, because Spring Cloud AWS reads the options of a single-method
+ * endpoint from another type.
  *
- * <p>An application's factory may set up several containers, or one more than once. The last time counts, for the container that the
- * factory returns.
+ * <p>An application's factory may set up several containers, or one container several times. The last setup of the
+ * container that the factory returns counts.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -36,7 +37,10 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private record SetUp(
             ContainerSettings settings, @Nullable Object listener) {}
 
-    /** @param listening gets each container that is set up: it has its listener, and nothing that its factory adds later */
+    /**
+     * @param listening called with each container that is set up, when it has its listener, and nothing that its
+     *     factory adds later
+     */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {
         super(builder()
@@ -68,7 +72,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Returns the settings of the container that an application's factory has made.
      *
-     * @throws InvalidListenerException if the container claims keys, and would call something else than the annotated method
+     * @throws InvalidListenerException if the container claims keys, and would call something other than the
+     *     annotated method
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {
         SetUp setUp = containers.get(container);

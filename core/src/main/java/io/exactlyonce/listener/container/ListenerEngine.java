@@ -13,7 +13,7 @@ import io.exactlyonce.time.EngineScheduler;
  *
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
- * @param breakers each pauses the listeners of its claim path while claims get no answer there
+ * @param breakers pause the listeners of a claim path while claims get no answer there
  * @param observer is notified of subscriptions
  * @param scheduler the clock, and tasks that run later
  * @param audit throws if a subscription's queue must not be received from

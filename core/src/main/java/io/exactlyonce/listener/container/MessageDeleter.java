@@ -24,24 +24,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over, a second at most; with
- * neither, at once. They are renewed until the queue has confirmed it. A listener that stops sends what is left, and
- * waits for the answers, since the client is closed afterwards: each of those messages would be redelivered as a
- * duplicate.
+ * Deletes messages, ten in a request: as soon as there are enough of them, or at the end of an interval of a second at
+ * most. Without a number and an interval, deletes are sent at once. Messages are renewed until the queue has confirmed
+ * their deletes. A listener that stops sends the remaining deletes, and waits for the answers, because the client is
+ * closed afterwards. Otherwise each of those messages would be redelivered as a duplicate.
  *
- * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a
- * few times, unless it is invalid: its message would be redelivered, and on its last receive end in the dead-letter
- * queue although it was handled. The callback gets each message once, with others of the same answer; but not a duplicate that has
- * waited, whose content was dropped.
+ * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. This class repeats such an
+ * entry a few times, unless it is invalid. Otherwise its message would be redelivered, and on its last receive would
+ * end in the dead-letter queue although it was handled.
+ *
+ * <p>The callback gets each message once, with others of the same answer. It does not get a duplicate that has waited,
+ * because its content was dropped.
  */
 public final class MessageDeleter {
 
     private static final String ENTRY = "Deleting messages";
 
     /**
-     * The longest time that a delete is buffered, whatever the container's options say. Its message is renewed meanwhile,
-     * and on a FIFO queue its group waits: a number that is never reached, or a long interval, would hide the rest of the
-     * group for up to 12 hours.
+     * The longest time that a delete is buffered, whatever the container's options say. Meanwhile its message is
+     * renewed, and on a FIFO queue its group waits. A number that is never reached, or a long interval, would hide the
+     * rest of the group for up to 12 hours.
      */
     public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
@@ -53,7 +55,7 @@ public final class MessageDeleter {
     /** The most requests for one delete, as in the SDK's standard mode. */
     private static final int REQUESTS = 3;
 
-    /** From this number of characters on, what waits for its delete is sent at once, and nothing is polled. */
+    /** From this number of characters on, all waiting deletes are sent at once, and nothing is polled. */
     private static final int MUCH_KEPT = 1 << 20;
 
     /** The weight of a message without its content: 8,192 of them may wait for their deletes. */
@@ -69,7 +71,10 @@ public final class MessageDeleter {
     private final Duration interval;
     private final int threshold;
 
-    /** A message is here, or counts as {@link #sent}, until its delete is answered. */
+    /**
+     * Messages whose delete is not sent yet. A message is here, or counts as {@link #sent}, until its delete is
+     * answered.
+     */
     private final List<ReceivedMessage> buffered = new ArrayList<>();
 
     private final Counter sent = new Counter(new AtomicInteger());
@@ -82,8 +87,9 @@ public final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options how many deletes are gathered, and for how long, {@link #LONGEST_BUFFERED} at most. By default none for a FIFO
-     *     queue, which delivers the next messages of a group only after earlier ones are deleted
+     * @param options how many deletes are gathered, and for how long, {@link #LONGEST_BUFFERED} at most. By default
+     *     no delete is gathered for a FIFO queue, because it delivers the next messages of a group only after earlier
+     *     ones are deleted
      * @param callback is notified of deletes
      */
     MessageDeleter(
@@ -106,18 +112,18 @@ public final class MessageDeleter {
         threshold = Objects.requireNonNullElse(most, isFifo ? 0 : MOST);
     }
 
-    /** Spring Cloud AWS's default does nothing. */
+    /** Returns whether the application has its own callback. Spring Cloud AWS's default callback does nothing. */
     private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
         return Stream.of(callback.getClass().getMethods())
                 .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
     }
 
-    /** Returns whether the application has a callback, which gets the messages. */
+    /** Returns whether the application has a callback, so that messages keep their content until it is called. */
     boolean passesMessagesOn() {
         return passesMessagesOn;
     }
 
-    /** Waits until what waits for its delete is little enough; returns whether it is. */
+    /** Waits until the messages that wait for their deletes are few or small enough. Returns false on timeout. */
     boolean awaitRoom(Duration longest) throws InterruptedException {
         return kept.awaitAtMost(MUCH_KEPT, longest);
     }
@@ -148,7 +154,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** If the scheduler has no thread for it, the next delete tries again. */
+    /** If the scheduler has no thread for this task, the next delete tries again. */
     private void sendLater() {
         boolean isAccepted = false;
         try {
@@ -183,8 +189,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends what is left, and what comes from now on at once, and waits for the queue's answers. Twice: another thread, which still saw
-     * the listener run, may have added something meanwhile.
+     * Sends the remaining deletes, makes later deletes go at once, and waits for the queue's answers. Sends twice,
+     * because another thread may have seen the listener still running, and may have added a delete meanwhile.
      */
     void flush(Duration timeout) {
         synchronized (buffered) {
@@ -208,7 +214,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** @param requests the number of requests for these messages, including this one */
+    /** @param requests number of requests for these messages so far, including this one */
     private void request(List<ReceivedMessage> messages, int requests) {
         guard(messages, () -> {
             CompletableFuture<Void> ready = CompletableFuture.allOf(messages.stream()
@@ -257,7 +263,9 @@ public final class MessageDeleter {
         }
     }
 
-    /** Returns the messages whose content was kept: the content of a message that waited for its key is gone. */
+    /**
+     * Returns the messages whose content is available. The content of a message that waited for its key was dropped.
+     */
     private static List<Message<Object>> known(List<ReceivedMessage> answered) {
         return answered.stream()
                 .filter(message -> !message.isForgotten())

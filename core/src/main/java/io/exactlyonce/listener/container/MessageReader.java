@@ -19,12 +19,12 @@ import org.springframework.messaging.Message;
 
 /**
  * Reads the messages of a poll in their order, converted as Spring Cloud AWS does, with the application's converter. If
- * a message cannot be read, it logs the reason without the body, which may hold a card number, and returns it with
- * backoff. On a FIFO queue the rest of its group is also returned, since it must not overtake that message, unless that
- * message is on its last receive.
+ * a message cannot be read, it is returned with backoff. The reason is logged without the body, which may contain a
+ * card number. On a FIFO queue the rest of its group is also returned, so that it does not overtake that message,
+ * unless that message is on its last receive.
  *
- * <p>Each message gets its claim here, so that the payload of a large one need not be kept until there is a thread for it: it is
- * read once more for its handler.
+ * <p>Each message gets its claim here. So the payload of a large message need not be kept until there is a thread: the
+ * message is read once more for its handler.
  *
  * @param conversion makes Spring's messages of SQS's
  * @param deliveries where unreadable messages are returned
@@ -33,8 +33,8 @@ import org.springframework.messaging.Message;
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * More characters make a body large. A payload may take thirty times its body: a poll's worth of the largest messages would
-     * have 300 MB, and as much again would be received ahead.
+     * A body with more characters is large. A payload may take thirty times as much memory as its body. So a poll of
+     * the largest messages would need 300 MB, and the poll that is received ahead as much again.
      */
     static final int LARGE = 1 << 16;
 
@@ -57,12 +57,15 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
         return readable;
     }
 
-    /** Makes all visible again at once. */
+    /** Makes all messages visible again at once. */
     void returnAll(List<ReceivedMessage> polled) {
         polled.forEach(received -> returnUnhandled(received.delivery(), deliveries::settleWhileStopping));
     }
 
-    /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
+    /**
+     * Reads a message. If reading it crashes, the other messages of its poll are still read. Returns whether the
+     * message was read.
+     */
     private boolean read(ReceivedMessage received) {
         Delivery delivery = received.delivery();
         boolean[] isRead = {false};
@@ -82,7 +85,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // Begun, so that observers are notified.
+                // The delivery has begun, so observers are notified.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];
     }

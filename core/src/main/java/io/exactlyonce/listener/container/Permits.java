@@ -8,23 +8,26 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits to receive messages, one for each message. Spring Cloud AWS's back-pressure modes are counted here: its own
- * handler waits up to {@code maxDelayBetweenPolls}, 10 s, for a whole poll's worth of permits, and as long for the end
- * of an idle listener's only poll, even if that poll has long since ended with as many messages as it asked for.
- * Messages that become visible meanwhile wait as long. The application's own back pressure is called as Spring Cloud
- * AWS calls it.
+ * Permits to receive messages, one for each message. This class counts the permits of Spring Cloud AWS's back-pressure
+ * modes itself, because Spring Cloud AWS's own handler waits too long. It waits up to {@code maxDelayBetweenPolls}, 10
+ * s, for the permits of a whole poll. It waits as long for the end of an idle listener's only poll, even after that
+ * poll has returned all messages that it requested. Messages that become visible meanwhile wait as long. The
+ * application's own back pressure is called as Spring Cloud AWS calls it.
  *
- * <p>Guaranteed: while a permit is free, a poll that has one is under way or is sent soon; and no more permits are held than the
- * listener's number.
+ * <p>Guaranteed: while a permit is free, a poll that has one is in progress or is sent soon; and no more permits are
+ * held than the listener's number.
  */
 final class Permits {
 
-    /** The longest wait of a few permits for more, because a poll of one message costs as much as one of ten. */
+    /**
+     * The longest wait of a few permits for more permits, because a poll of one message costs as much as a poll of ten.
+     */
     private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
     /**
-     * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
-     * hundreds of messages end together, as many polls as there are tens of them would be sent at once.
+     * The most polls at a time. A poll that waits for messages keeps a connection to SQS. The SDK's client has 50
+     * connections, and renewals and deletes need some of them. When hundreds of messages end together, a poll for each
+     * ten of them would be sent at once.
      */
     private static final int MOST_POLLS = 10;
 
@@ -46,24 +49,31 @@ final class Permits {
     }
 
     /**
-     * Returns whether back pressure is Spring Cloud AWS's own. Another implementation may count released permits as ended messages.
+     * Returns whether back pressure is Spring Cloud AWS's own. Another implementation may treat released permits as
+     * ended messages.
      */
     static boolean isAwsprings(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
                 == SqsContainerOptions.builder().build().getBackPressureHandlerFactory();
     }
 
-    /** Returns how many polls may wait for messages at a time: one while none arrive, unless the mode says otherwise. */
+    /**
+     * Returns how many polls may wait for messages at a time: one while no messages arrive, unless the mode says
+     * otherwise.
+     */
     int mostPolls() {
         return isCounted && isIdle && mode != BackPressureMode.FIXED_HIGH_THROUGHPUT ? 1 : MOST_POLLS;
     }
 
-    /** Returns how many polls may wait for messages at a time while some arrive. */
+    /** Returns how many polls may wait for messages at a time while messages arrive. */
     int mostPollsUnderLoad() {
         return Math.min(MOST_POLLS, (most + perPoll - 1) / perPoll);
     }
 
-    /** Returns how many messages may be polled now; waits for the first permit, or for a whole poll's if the mode wants that. */
+    /**
+     * Returns how many messages may be polled now. Waits for the first permit, or in some modes for the permits of a
+     * whole poll.
+     */
     int request(Duration longest) throws InterruptedException {
         int least = mode == BackPressureMode.ALWAYS_POLL_MAX_MESSAGES ? perPoll : 1;
         int granted = 0;

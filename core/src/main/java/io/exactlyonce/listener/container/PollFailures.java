@@ -14,8 +14,8 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * Logs polls that failed. A client that gives up before a poll has waited for messages fails each poll of an idle queue;
- * that is logged once, and the audit compares the two timeouts.
+ * Logs polls that failed. If the client's timeout is shorter than the wait of a poll, each poll of an idle queue fails.
+ * That is logged once, and the audit compares the two timeouts.
  *
  * @param pollTimeout how long a poll waits for messages
  */
@@ -23,7 +23,7 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** @param elapsed since the poll was sent, with the SDK's repetitions */
+    /** @param elapsed since the poll was sent, including the SDK's repetitions */
     void log(Subscription subscription, Throwable failure, Duration elapsed) {
         Duration patience = elapsed.dividedBy(attempts(failure));
         if (patience.compareTo(pollTimeout) >= 0 || Causes.of(failure).noneMatch(PollFailures::isTimeout)) {
@@ -52,8 +52,8 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
     }
 
     /**
-     * Compares names and texts, because an HTTP client may be missing from the class path: the name of Netty's exception, the text of the
-     * CRT's.
+     * Compares names and texts, because an HTTP client may be missing from the class path: the name of Netty's
+     * exception, or the text of the CRT's.
      */
     private static boolean isTimeout(Throwable cause) {
         return cause instanceof ApiCallTimeoutException

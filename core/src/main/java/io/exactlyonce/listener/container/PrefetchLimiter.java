@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits how many messages are handled at a time, and prefetches others meanwhile. A permit lets a message be polled.
- * While handlers are quick, the permits of one poll's worth of messages are released before these messages have ended, so
- * that the next messages are received and claimed while the earlier ones are handled. They wait here for their turn.
+ * While handlers are quick, the permits of one poll's messages are released before these messages have ended. So the
+ * next messages are received and claimed while the earlier ones are handled, and wait here for their turn.
  *
- * <p>Guaranteed: never more messages handled at a time than the listener's number, and never more messages in flight than
- * that and one poll. Handlers start in the order of requests.
+ * <p>Guaranteed: never more messages are handled at a time than the listener's number, and never more are in flight
+ * than that number and one poll. Handlers start in the order of requests.
  *
- * <p>Nothing is prefetched while a message would wait for long: another consumer could have received it. If all handlers
- * suddenly become slow, the messages of one poll wait once; they are renewed like the others.
+ * <p>Nothing is prefetched while a message would wait for long, because another consumer could receive it instead. If
+ * all handlers suddenly become slow, the messages of one poll wait once; they are renewed like the others.
  *
  * @param <M> a message, equal only to itself
  */
@@ -30,7 +30,7 @@ final class PrefetchLimiter<M> {
     /** Longest time that a prefetched message is expected to wait for its handler. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The weight of the latest handler in the average, as one in this number. */
+    /** The weight of the latest handler in the average is one divided by this number. */
     private static final int SMOOTHING = 8;
 
     private final int mostHandled;
@@ -44,7 +44,7 @@ final class PrefetchLimiter<M> {
     private long typicalNanos = Long.MAX_VALUE;
     private boolean isClosed;
 
-    /** Set while this thread starts handlers, further out on its stack. */
+    /** True while this thread starts handlers in a frame further up its stack. */
     private final ThreadLocal<@Nullable Boolean> starting = new ThreadLocal<>();
 
     /** The handling of a message in flight, which counts from the time when its handler may start. */
@@ -74,7 +74,7 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Adds polled messages, which hold a permit each.
+     * Adds polled messages, each of which holds a permit.
      *
      * @return how many permits to release now
      */
@@ -91,7 +91,8 @@ final class PrefetchLimiter<M> {
     /**
      * Runs the handler of some messages as soon as all of them may be handled.
      *
-     * @param all if they are more than the limit, they are handled alone: an application's own back pressure may allow more
+     * @param all the messages; more than the limit are handled without others, because the application's own back
+     *     pressure may permit such a batch
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {
@@ -101,10 +102,9 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Removes a message; {@link #proceed} then starts the handlers that wait for it. Does nothing to a message that has
-     * left.
+     * Removes a message. {@link #proceed} then starts the handlers that wait. Does nothing to a message that has left.
      *
-     * @return whether to release its permit, which was released already if it was prefetched
+     * @return whether to release the message's permit; false if its permit was released early
      */
     synchronized boolean onFinished(M message) {
         Handling ended = messages.remove(message);
@@ -117,7 +117,7 @@ final class PrefetchLimiter<M> {
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         inFlight.add(-1);
-        // Whichever message leaves first makes up for a permit that was released early.
+        // The next message that leaves keeps its permit, in exchange for a permit that was released early.
         if (prefetched > Math.min(prefetchLimit(), inFlight.get())) {
             prefetched--;
             return false;
@@ -152,7 +152,10 @@ final class PrefetchLimiter<M> {
         return waiting.isEmpty();
     }
 
-    /** Allocates before it changes anything. Otherwise a crash could count messages as handled although they have no handler. */
+    /**
+     * Returns the next handler that may start. Allocates before it changes anything: otherwise a crash could count
+     * messages as handled although they have no handler.
+     */
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {
             Waiting<M> first = waiting.element();

@@ -51,9 +51,9 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * One queue of a listener, from one start of its container until its stop: polls while messages can be claimed, handled and
- * recorded, and hands to the {@link Dispatcher} what arrives. The container gives it client, options and executor, and starts and
- * stops it.
+ * One queue of a listener, from one start of its container until its stop. It polls while messages can be claimed,
+ * handled and recorded, and passes arriving messages to the {@link Dispatcher}. The container gives it client, options
+ * and executor, and starts and stops it.
  */
 @SuppressWarnings("NullAway.Init") // the container sets it up before it starts it
 final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object, Message>
@@ -61,14 +61,17 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** The maximum delay of a stop while polling is not permitted. */
+    /** The longest wait in one step while polling is not permitted, and so the longest delay of a stop. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /** The longest wait for an answer. The SDK may lose one, for example if its threads crash, and its permits must become free. */
+    /**
+     * The longest wait for an answer. The SDK may lose an answer, for example if its threads crash, and its permits
+     * must become free.
+     */
     private static final Duration LONGEST_ANSWER =
             Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
-    /** Startup's longest wait for the two answers about a queue, because the server may never give them. */
+    /** The longest wait for the two answers about a queue at startup, because the server may never send them. */
     private static final Duration LONGEST_LOOK_UP = Duration.ofSeconds(30);
 
     private static final int LONGEST_URL = 2_048;
@@ -221,7 +224,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         }
     }
 
-    /** Returns the exception for a queue that cannot be read. If the database is also unavailable, that is reported instead. */
+    /**
+     * Returns the exception for a queue that cannot be read. If the database is also unavailable, throws that failure
+     * instead.
+     */
     private QueueUnavailableException unavailable(Exception failure) {
         engine.readiness().run();
         return QueueUnavailableException.by(client, queueName, listener, failure);
@@ -267,8 +273,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Nothing but the stop of the listener ends this: neither a crash nor an interrupt that was meant for other work of the thread.
-     * Makes no object, since there may be no memory for it.
+     * Polls until the listener stops. Neither a crash nor an interrupt that was meant for other work of the thread ends
+     * this loop. The loop allocates nothing, because there may be no memory.
      */
     private void pollWhileRunning(Runnable poll) {
         while (running) {
@@ -299,8 +305,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // Counts as a poll that fetched nothing: Spring Cloud AWS's limits on throughput, where an application uses
-            // them, wait for the end of each poll that they have permitted.
+            // This counts as a poll that fetched nothing. Spring Cloud AWS's limits on throughput, if an application
+            // uses them, wait for the end of each poll that they have permitted.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -372,8 +378,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Makes visible what no handler has begun; waits for handlers until the timeout, and interrupts those that still
-     * run; then waits for the last deletes, and ends the others. Messages are renewed until then.
+     * Makes messages visible that no handler has started. Waits for handlers until the timeout, and then interrupts the
+     * handlers that still run. Then waits for the last deletes, and ends the remaining deliveries. Messages are renewed
+     * until then.
      */
     @Override
     public void stop() {

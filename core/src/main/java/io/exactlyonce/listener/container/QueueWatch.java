@@ -24,8 +24,8 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * A queue that a listener polls, and what was last read of it: its attributes may be changed at any time. They are read
- * again each minute while polling continues, and whenever a decision depends on them.
+ * A queue that a listener polls, and its latest attributes, which may change at any time. They are read again each
+ * minute while polling continues, and whenever a decision depends on them.
  */
 final class QueueWatch {
 
@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * The longest time for which received messages wait for an answer; it is also at most a third of their visibility timeout, because
-     * nothing renews them yet.
+     * The longest time for which received messages wait for the attributes. The wait is also at most a third of their
+     * visibility timeout, because nothing renews the messages yet.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
@@ -54,9 +54,9 @@ final class QueueWatch {
     /**
      * Watches a queue.
      *
-     * @param subscription gets the settings that are read later
+     * @param subscription gets settings that are read later
      * @param queue the subscription's visibility
-     * @param attributes the queue's, as they were read then
+     * @param attributes the queue's attributes at the listener's start
      * @param configuredWindow the listener's own visibility timeout; {@code null} for the queue's
      * @param observer is notified of changes
      * @param clock monotonic, in nanoseconds
@@ -81,7 +81,7 @@ final class QueueWatch {
         return queue.queueUrl();
     }
 
-    /** Returns the subscription, which has the settings that were last read of its queue. */
+    /** Returns the subscription, which has the latest settings of its queue. */
     Subscription subscription() {
         return subscription;
     }
@@ -106,7 +106,10 @@ final class QueueWatch {
         }
     }
 
-    /** Reads the attributes again if neither the listener nor the audit has for a minute; a failure changes nothing. */
+    /**
+     * Reads the attributes again if neither the listener nor the audit has read them for a minute. A failure changes
+     * nothing.
+     */
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos()) {
             readAt = clock.nanoTime();
@@ -116,8 +119,9 @@ final class QueueWatch {
     }
 
     /**
-     * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive: later ones
-     * may continue only if those are not redelivered. If the policy cannot be read, no receive counts as the last.
+     * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive, because later
+     * messages may continue only if these are not redelivered. If the policy cannot be read, no receive counts as the
+     * last.
      */
     CompletableFuture<List<ReceivedMessage>> confirmLastReceives(List<ReceivedMessage> messages) {
         if (!subscription.isFifo()
@@ -136,14 +140,12 @@ final class QueueWatch {
                 received.delivery().settings().window(), now.maxReceiveCount(), now.deadLetterQueue()));
     }
 
-    /**
-     * Returns whether the current redrive policy makes this the last receive of a message; false if that is unknown.
-     */
+    /** Returns whether a message is on its last receive by the current redrive policy. False if that is unknown. */
     CompletableFuture<Boolean> isFinalReceive(int receives) {
         return read().thenApply(read -> read && subscription.settings().isLastReceive(receives));
     }
 
-    /** Reads the attributes. Returns whether that succeeded; never fails. */
+    /** Reads the attributes. Returns whether that succeeded; the future never fails. */
     private CompletableFuture<Boolean> read() {
         return CompletableFuture.completedFuture(readTimeout())
                 .thenCompose(queue::readAttributes)
@@ -197,7 +199,7 @@ final class QueueWatch {
     /**
      * Returns the visibility timeout of a listener's messages: its own, or else its queue's.
      *
-     * @throws InvalidListenerException if it is unknown, or out of SQS's bounds
+     * @throws InvalidListenerException if the timeout is unknown, or outside of SQS's bounds
      */
     static VisibilityWindow window(
             @Nullable Duration configured, QueueAttributes queue, String listener, String queueName) {

@@ -35,17 +35,17 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
  * Receives messages, and records for each request when the visibility timeouts of its messages began at the latest. The
- * request contains that timeout, so that a change of the queue's own does not affect pending requests.
+ * request contains that timeout, so that a change of the queue's own timeout does not affect pending requests.
  *
- * <p>Spring Cloud AWS would send all requests of a large poll at once, wait for the slowest, which may be an empty
- * one's whole poll timeout, and drop all messages if one request fails. Here the first one alone waits for messages;
- * only if it comes back full are the others sent, and none of those waits.
+ * <p>Spring Cloud AWS would send all requests of a large poll at once, and wait for the slowest, which may be an empty
+ * one that waits the whole poll timeout. If one request failed, it would drop all messages. Here only the first request
+ * waits for messages. If its answer is full, the other requests are sent, and none of them waits.
  *
  * @param options the attributes to request, and the wait time
  * @param limits replace the client's own
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
- * @param late takes messages that arrive after their poll was done
+ * @param late takes messages that arrive after the end of their poll
  */
 record Receiver(
         SqsAsyncClient client,
@@ -59,33 +59,37 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Replaces the client's own configuration. Measuring a request costs memory, so it is done only on a quiet queue. A queue also seems
-     * quiet if each answer with messages is lost.
+     * Replaces the client's own configuration of a request. Repetitions are measured only on a quiet queue, because
+     * measuring a request costs memory. A queue also seems quiet if each answer with messages is lost.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
     /** SQS's limit on the messages of one request. */
     private static final int MOST = 10;
 
-    /** A message's visibility timeout begins when SQS sends it, so this much before it arrives. */
+    /**
+     * A message's visibility timeout begins when SQS sends the message, which is assumed to be this long before it
+     * arrives.
+     */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
-    /** If an answer is later than the poll's wait plus this, something else delayed it. */
+    /** If an answer is later than the poll's wait time plus this, something else delayed it. */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** The longest time of a request beyond its wait, including the SDK's retries. */
+    /** The longest time of a request in addition to its wait, including the SDK's retries. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
-    /** A poll's longest wait for further answers, whose requests do not wait at the server. */
+    /** The longest wait of a poll for the answers to its further requests, which do not wait at the server. */
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
-     * Returns limits for requests. A client's timeout counts from the end of a poll's wait, if it would be over before: otherwise
-     * each poll of an idle queue would fail, and messages that SQS sends meanwhile would be hidden from all until their visibility
-     * timeouts end. Without a timeout of the client, an answer whose end does not come would keep its connection forever.
+     * Returns limits for requests. A client's timeout that would end before a poll's wait counts from the end of that
+     * wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends meanwhile would be invisible
+     * until their visibility timeouts end. Without a timeout of the client, an answer that never ends would keep its
+     * connection forever.
      *
-     * @param wait of a poll
-     * @param repetitions is notified of the SDK's
+     * @param wait the wait of a poll
+     * @param repetitions is notified of the SDK's repetitions
      */
     static Limits limits(SqsAsyncClient client, Duration wait, MetricPublisher repetitions) {
         Optional<ClientOverrideConfiguration> own =
@@ -100,7 +104,7 @@ record Receiver(
                 .map(limit -> beyond(limit, wait))
                 .ifPresent(limits::apiCallAttemptTimeout);
         AwsRequestOverrideConfiguration ordinary = limits.build();
-        // A request's publishers replace those of its client.
+        // Publishers of a request replace those of its client, so the client's are added.
         own.ifPresent(configured -> configured.metricPublishers().forEach(limits::addMetricPublisher));
         return new Limits(ordinary, limits.addMetricPublisher(repetitions).build());
     }
@@ -109,7 +113,7 @@ record Receiver(
         return limit.compareTo(wait.plus(LATE)) > 0 ? limit : wait.plus(limit);
     }
 
-    /** Returns the messages of one poll; fails only if there is none to lose. */
+    /** Polls once. Fails only if the first request fails, when no message was received yet. */
     CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
         return send(Math.min(most, MOST), pollTimeout(options))
@@ -119,7 +123,7 @@ record Receiver(
                 .thenCompose(queue::confirmLastReceives);
     }
 
-    /** Returns the wait of a poll: whole seconds without the fraction, as in Spring Cloud AWS. */
+    /** Returns the wait of a poll, in whole seconds: the fraction is dropped, as in Spring Cloud AWS. */
     static Duration pollTimeout(SqsContainerOptions options) {
         return Duration.ofSeconds(options.getPollTimeout().toSeconds());
     }
@@ -136,9 +140,9 @@ record Receiver(
     }
 
     /**
-     * Ignores an answer that takes longer than a third of the visibility timeout: nothing renews the first one's
-     * messages before the poll is done. A long visibility timeout permits no more, because the poll itself must end in time. Later
-     * messages are returned.
+     * Ignores an answer that takes longer than a third of the visibility timeout, because nothing renews the messages
+     * of the first answer before the poll has ended. A long visibility timeout permits no longer wait, because the poll
+     * itself must end in time. Messages that come later are returned.
      */
     private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
         CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
@@ -156,7 +160,9 @@ record Receiver(
         return third.compareTo(LONGEST_MORE) < 0 ? third : LONGEST_MORE;
     }
 
-    /** Returns no messages. The next poll meets the problem again, and has nothing to lose. */
+    /**
+     * Returns no messages for a request that failed. The next poll meets the same problem, and has no messages to lose.
+     */
     private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
                 "One of several receives of {} failed; the others' messages are handled",
@@ -188,8 +194,8 @@ record Receiver(
     }
 
     /**
-     * Ignores messages that no request can name, and which would have SQS reject the requests of others. On a FIFO queue it returns
-     * those of the same answer, which must not overtake them.
+     * Leaves out messages that no request can name, and that would make SQS reject the requests of other messages. On a
+     * FIFO queue, the other messages of the same answer are returned, because they must not overtake them.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =
@@ -212,7 +218,10 @@ record Receiver(
         return usable;
     }
 
-    /** Ignores repetitions of a receipt handle: a return or a delete of one would be a return or a delete of all. */
+    /**
+     * Leaves out repetitions of a receipt handle, because a return or a delete of one would be a return or a delete of
+     * all.
+     */
     private List<ReceivedMessage> once(List<ReceivedMessage> received) {
         Set<String> handles = new HashSet<>();
         List<ReceivedMessage> once = received.stream()
@@ -228,7 +237,7 @@ record Receiver(
         return once;
     }
 
-    /** Returns the surplus to the queue: there are permits, and memory, for what was requested. */
+    /** Returns surplus messages to the queue, because there are permits and memory only for the requested number. */
     private List<ReceivedMessage> atMost(int most, List<ReceivedMessage> received) {
         if (received.size() <= most) {
             return received;
@@ -255,16 +264,17 @@ record Receiver(
                 .visibilityTimeout((int) requested.window().length().toSeconds())
                 .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
-            // The SDK repeats a request whose answer is lost; with this id it gets the same messages, and at once.
+            // The SDK repeats a request whose answer is lost. With this id, the repetition gets the same messages at
+            // once.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());
         }
         return request.build();
     }
 
     /**
-     * Returns when the visibility timeouts of an answer's messages began, or earlier: never later than the end of the
-     * request's wait. If the answer comes later than that, its start is unknown: the process may have been frozen, or
-     * the SDK may have repeated the request. Its messages may be as old as the request.
+     * Returns a time at or before which the visibility timeouts of an answer's messages began: never later than the end
+     * of the request's wait. If the answer comes later than that, the time is unknown, because the process may have
+     * been frozen, or the SDK may have repeated the request. Then the time is that of the request.
      */
     static long receivedAt(long sent, Duration wait, long answered) {
         long waited = sent + wait.toNanos();

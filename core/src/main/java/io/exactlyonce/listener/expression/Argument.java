@@ -10,17 +10,17 @@ import org.springframework.messaging.MessageHeaders;
  *
  * @param value makes the variable's value from a message
  * @param type the declared type; {@code Object} if it is not known
- * @param header the header whose value the variable has; {@code null} if it is not a header
+ * @param header the name of the header that the variable is; {@code null} for another variable
  */
 record Argument(Value value, ResolvableType type, @Nullable String header) {
 
-    /** Makes the value of a message as it was polled. */
+    /** Makes the value from a message as it was polled. */
     @FunctionalInterface
     interface Value {
         @Nullable Object of(Message<?> message);
     }
 
-    /** The payload as the message has it, where no argument of the method is the payload. */
+    /** The payload of the message, used if no argument of the method is the payload. */
     static final Argument PAYLOAD = new Argument(Message::getPayload, Object.class);
 
     static final Argument MESSAGE = new Argument(message -> message, Message.class);

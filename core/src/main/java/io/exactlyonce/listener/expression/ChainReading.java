@@ -16,8 +16,8 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
- * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}. It follows types that have no subclasses, and
- * finds what is known of each link's value. A link that no value can have fails startup.
+ * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}. It follows types that have no
+ * subclasses, and finds what is known about each link's value. A link that no value can have fails startup.
  */
 final class ChainReading {
 
@@ -38,7 +38,7 @@ final class ChainReading {
         this.refusal = refusal;
     }
 
-    /** @param isNullSafe whether the link also reads what is in an {@code Optional} */
+    /** @param isNullSafe whether the link also reads the value inside an {@code Optional} */
     Known property(Known target, String name, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
         Known found = propertyOf(receiver, name);
@@ -82,7 +82,10 @@ final class ChainReading {
                 : receiver.readUnknown();
     }
 
-    /** Compares names, because an application may have either Jackson, both, or none. A node's fields are not its properties. */
+    /**
+     * Compares names, because an application may have either Jackson version, both, or none. The fields of a JSON node
+     * are not properties of its class.
+     */
     private static boolean isJsonNode(Class<?> type) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
             if (JSON_NODES.contains(each.getName())) {
@@ -109,7 +112,7 @@ final class ChainReading {
     }
 
     private static Known value(Known receiver, Member member) {
-        // Members of a class object are also those of the class that it stands for.
+        // A class object also has the members of the class that it stands for.
         if (member.getDeclaringClass() == Object.class && member.getName().equals("getClass")) {
             return Known.unknown(Origin.SHARED);
         }
@@ -156,7 +159,7 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may have another method of the name, which takes other arguments.
+        // A subclass may have another method of this name with other arguments.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());
@@ -167,7 +170,7 @@ final class ChainReading {
      * Reads an entry.
      *
      * @param node the expression of the index
-     * @param index what is known of it
+     * @param index what is known about the index
      */
     Known entry(Known target, SpelNode node, Known index, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
@@ -214,7 +217,7 @@ final class ChainReading {
         return receiver.is(Iterable.class) ? receiver.argument(Iterable.class, 0) : null;
     }
 
-    /** Returns what is known of the values that a selection or a projection reads: entries of a map, or elements. */
+    /** Returns what is known about the values that a selection or a projection reads: entries of a map, or elements. */
     Known item(Known target, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
         parts.requirePart(receiver);
@@ -234,15 +237,15 @@ final class ChainReading {
     }
 
     /**
-     * Returns what is known of the items that a selection returns.
+     * Returns what is known about the result of a selection.
      *
-     * @param item what is known of each item
+     * @param item what is known about each item
      */
     Known selected(Known target, Known item, SpelNode selection) {
         if (target.is(Map.class)) {
             return target;
         }
-        // SpEL's syntax tree says only in its text whether all, the first or the last items are selected.
+        // Only the text of SpEL's syntax tree shows whether all items, the first or the last item is selected.
         if (!selection.toStringAST().startsWith(ALL)) {
             return target.raw() == Object.class ? target.readUnknown() : item;
         }

@@ -9,7 +9,7 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Computes parts of an expression that are made of constants alone, such as the name of a header. */
+/** Computes the parts of an expression that consist only of constants, such as the name of a header. */
 final class Constants {
 
     private final StandardEvaluationContext context = new StandardEvaluationContext();
@@ -19,10 +19,10 @@ final class Constants {
     }
 
     /**
-     * Returns what is known of a node, with its value if that is constant.
+     * Returns what is known about a node, with its value if that is constant.
      *
-     * @param target the value that the node is read of; {@code null} if there is none
-     * @param parts of which the node is made
+     * @param target the value from which the node reads; {@code null} if there is none
+     * @param parts the parts of the node
      */
     Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {
         boolean isConstant = (target == null || isPlain(target.constant()))
@@ -38,7 +38,7 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // The expression then fails for each message in the same way, with its reason.
+            // The expression then fails for each message in the same way, and reports the reason.
             return read;
         }
     }

@@ -31,8 +31,9 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Reads an expression once, when the application starts, along the types that are certain, and fails startup if no message could have a
- * usable result, or if the result says nothing of the message. Where a type may have subclasses, SpEL decides for each message.
+ * Reads an expression once, when the application starts, along the types that are certain. Startup fails if no message
+ * could have a usable result, or if the result does not depend on the message. If a type may have subclasses, SpEL
+ * decides for each message.
  */
 final class ExpressionReading {
 
@@ -67,7 +68,7 @@ final class ExpressionReading {
         return sources.variables();
     }
 
-    /** Reads what may be the result: each branch must be usable. */
+    /** Reads a part that may be the result. Each branch must be usable. */
     private Known result(SpelNode node) {
         if (node instanceof Ternary) {
             return chosen(read(node.getChild(0), null), result(node.getChild(1)), result(node.getChild(2)));
@@ -102,7 +103,8 @@ final class ExpressionReading {
     /**
      * Reads a part of the expression.
      *
-     * @param scope what names without an argument belong to: an item of a selection or projection; {@code null} outside of them
+     * @param scope the item of a selection or projection, to which names without an argument belong; {@code null}
+     *     outside of them
      */
     private Known read(SpelNode node, @Nullable Known scope) {
         if (node instanceof CompoundExpression) {
@@ -194,7 +196,7 @@ final class ExpressionReading {
         return constants.folded(node, Known.of(Map.class, origin(parts)), null, parts);
     }
 
-    /** @param target what the link is read of; {@code null} if there is nothing */
+    /** @param target the value from which the link reads; {@code null} if there is none */
     private Known link(SpelNode node, @Nullable Known target, @Nullable Known scope) {
         if (!isLink(node)) {
             return read(node, target);

@@ -8,10 +8,10 @@ import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.TypeReference;
 
 /**
- * The beans and classes that an expression names beside its arguments.
+ * The beans and classes that an expression names.
  *
  * @param beans the names of beans
- * @param types the names of classes, as the expression has them
+ * @param types the names of classes, as they are spelled in the expression
  */
 public record ExpressionReferences(Set<String> beans, Set<String> types) {
 

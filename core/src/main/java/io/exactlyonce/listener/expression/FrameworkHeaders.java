@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * The headers that Spring, Spring Cloud AWS, SQS and this library set, and whether their values identify a message. All other headers are
- * the sender's.
+ * The headers that Spring, Spring Cloud AWS, SQS and this library set, and whether their values identify a message. All
+ * other headers are set by the sender.
  */
 final class FrameworkHeaders {
 
@@ -69,7 +69,7 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MESSAGE_GROUP_ID_HEADER, Known.of(String.class, MESSAGE),
             MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, Known.of(String.class, MESSAGE));
 
-    /** Spring Cloud AWS's names as they are spelled, by names in any case. */
+    /** Spring Cloud AWS's names in their correct spelling, looked up in any case. */
     private static final Map<String, String> SPELLING = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     static {
@@ -83,7 +83,7 @@ final class FrameworkHeaders {
         this.refusal = refusal;
     }
 
-    /** Returns whether a header is one of these, as it is spelled. */
+    /** Returns whether this class judges a header of this name, in this spelling. */
     static boolean isJudged(String name) {
         return SPRING.contains(name) || name.equals(SPELLING.get(name));
     }
@@ -93,9 +93,10 @@ final class FrameworkHeaders {
     }
 
     /**
-     * Returns what is known of a header.
+     * Returns what is known about a header.
      *
-     * @throws RuntimeException of the refusal, if the header does not depend on the message, or differs in each receive
+     * @throws RuntimeException of the refusal, if the header does not depend on the message, or differs in each
+     *     receive
      */
     Known header(Object named) {
         String name = named.toString();
@@ -120,7 +121,7 @@ final class FrameworkHeaders {
         return shared != null ? shared : OWN.getOrDefault(name, Known.unknown(MESSAGE));
     }
 
-    /** Returns what is known of a system attribute of SQS, given by its name or its constant in the SDK. */
+    /** Returns what is known about a system attribute of SQS, given by its name or its constant in the SDK. */
     Known systemAttribute(Object named) {
         String text = named.toString();
         for (MessageSystemAttributeName known : MessageSystemAttributeName.knownValues()) {

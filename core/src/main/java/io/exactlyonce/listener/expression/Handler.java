@@ -23,11 +23,11 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 /**
  * A listener method, as its container calls it.
  *
- * @param type its bean's class, which may have inherited it
- * @param parameters as they are resolved when it is called: an interface's where the bean has a JDK proxy
- * @param resolvers in the order in which they are asked; empty if they are not known
- * @param placeholders resolves those in the names of headers
- * @param names of the arguments; empty if the class has none
+ * @param type its bean's class, which may have inherited the method
+ * @param parameters the parameters that are resolved for a call: the interface's, if the bean has a JDK proxy
+ * @param resolvers in the order in which they are tried; empty if they are not known
+ * @param placeholders resolves placeholders in the names of headers
+ * @param names the names of the arguments; empty if the class has none
  */
 public record Handler(
         Class<?> type,
@@ -68,7 +68,7 @@ public record Handler(
                 names == null ? List.of() : List.of(names));
     }
 
-    /** Returns whether the class has the names of the method's arguments; true if there are none. */
+    /** Returns whether the class has the names of the method's arguments. True if the method has no arguments. */
     boolean hasNames() {
         return names.size() == parameters.size();
     }
@@ -109,7 +109,7 @@ public record Handler(
                 : declared;
     }
 
-    /** Returns the name of the header that an argument has; {@code null} if it is something else. */
+    /** Returns the name of the header that an argument is; {@code null} if it is not a header. */
     @Nullable String header(int index) {
         Header header = parameters.get(index).getParameterAnnotation(Header.class);
         if (header == null) {

@@ -26,9 +26,9 @@ import org.springframework.messaging.support.GenericMessage;
 /**
  * The arguments that an expression may name, and {@code #payload}, {@code #message} and {@code #headers}.
  *
- * <p>The resolver that makes an argument for the method also makes it here, from the message as it was polled. The key is needed before
- * interceptors see the message, so an argument that depends on anything else is refused. For a batch, an expression is evaluated once for
- * each message.
+ * <p>The resolver that makes an argument for the method also makes it here, from the message as it was polled. The key
+ * is needed before interceptors see the message. So an argument that depends on anything else is refused. For a batch,
+ * an expression is evaluated once for each message.
  */
 public final class HandlerArguments {
 
@@ -48,8 +48,8 @@ public final class HandlerArguments {
      * Finds the arguments of a method.
      *
      * @param isBatch whether the method takes more than one message at a time
-     * @param list the parameter by which a batch's method takes the messages; {@code null} if there is none
-     * @param refusal of the listener
+     * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
+     * @param refusal makes the exceptions of the listener
      * @throws RuntimeException of the refusal, if the class has no names of arguments
      */
     public HandlerArguments(Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
@@ -110,9 +110,9 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns what {@code #name} is. A method argument hides a built-in name, except in batch methods.
+     * Returns the variable {@code #name}. A method argument hides a built-in name, except in batch methods.
      *
-     * @param expression that names it, for the texts
+     * @param expression the expression that names it, for error texts
      */
     Argument argument(String name, Object expression) {
         Argument alwaysThere = ALWAYS_THERE.get(name);
@@ -156,7 +156,7 @@ public final class HandlerArguments {
             } else if (resolver instanceof PayloadMethodArgumentResolver) {
                 Argument.Value converted = value(index, PAYLOAD, expression);
                 Class<?> type = parameter.getParameterType();
-                // The resolver validates a payload, which is enough once, when the method is called.
+                // The resolver validates a payload. One validation is enough, when the method is called.
                 payload = new Argument(
                         message -> type.isInstance(message.getPayload()) ? message.getPayload() : converted.of(message),
                         handler.type(index),
@@ -168,7 +168,7 @@ public final class HandlerArguments {
         return payload;
     }
 
-    /** Returns the item that the method gets for one message of a batch, without its message. */
+    /** Returns the item that a batch method gets for one message; if the item is a {@code Message}, its payload. */
     private Argument item(int index, Object expression) {
         Argument.Value batch = value(index, PAYLOAD, expression);
         return new Argument(

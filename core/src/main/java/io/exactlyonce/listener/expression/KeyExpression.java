@@ -33,9 +33,9 @@ import org.springframework.messaging.Message;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener's {@code key} or {@code fingerprint} expression, parsed and {@linkplain ExpressionReading read} when the application
- * starts. If it fails on a message, SpEL's own errors name properties and types, and are logged; exceptions of methods and getters may
- * quote the message, and are not.
+ * A listener's {@code key} or {@code fingerprint} expression. It is parsed and {@linkplain ExpressionReading read} when
+ * the application starts. If it fails on a message, SpEL's own errors are logged, because they name only properties and
+ * types. Exceptions of methods and getters may quote the message, and are not logged.
  */
 public final class KeyExpression {
 
@@ -43,7 +43,10 @@ public final class KeyExpression {
 
     private static final int MAX_REASON_LENGTH = 300;
 
-    /** Texts of these errors have only numbers, and names of types and of the expression's parts. Others may quote a value. */
+    /**
+     * Errors whose texts contain only numbers, and names of types and of the expression's parts. Other errors may quote
+     * a value.
+     */
     private static final Set<SpelMessage> WITHOUT_VALUES = EnumSet.of(
             SpelMessage.TYPE_CONVERSION_ERROR,
             SpelMessage.CONSTRUCTOR_NOT_FOUND,
@@ -66,9 +69,9 @@ public final class KeyExpression {
             SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     /**
-     * Never compiles, independent of {@code spring.expression.compiler.mode}: compiled arithmetic truncates numbers of
-     * another type than those before, and compiled reads of a map take an absent property for null. A key must not
-     * depend on how often its expression was evaluated.
+     * A parser that never compiles expressions, independent of {@code spring.expression.compiler.mode}. Compiled
+     * arithmetic truncates numbers of another type than in earlier evaluations, and a compiled read of a map takes an
+     * absent property for null. A key must not depend on how often its expression was evaluated.
      */
     static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -87,14 +90,15 @@ public final class KeyExpression {
     /**
      * Parses an expression and reads it.
      *
-     * @param arguments that it may name
-     * @param beans that it may name
-     * @throws RuntimeException of the arguments' refusal, if it does not parse, or if no message could have a usable value
+     * @param arguments the arguments that it may name
+     * @param beans the beans that it may name
+     * @throws RuntimeException of the arguments' refusal, if the expression does not parse, or if no message could
+     *     have a usable value
      */
     public KeyExpression(Purpose purpose, String text, HandlerArguments arguments, BeanFactory beans) {
         this.purpose = purpose;
         this.expression = parse(purpose, text, arguments);
-        // Independent of the thread, whose own loader may not know the application's classes.
+        // Independent of the calling thread, whose class loader may not know the application's classes.
         this.types = new StandardTypeLocator(arguments.classLoader());
         this.beans = new BeanFactoryResolver(beans);
         this.variables = new ExpressionReading(this, purpose, arguments, types, beans).read(expression.getAST());
@@ -117,9 +121,9 @@ public final class KeyExpression {
     }
 
     /**
-     * Returns the expression's value of a message.
+     * Returns the expression's value for a message.
      *
-     * @throws MissingKeyException if it is a key's, and a part of the message that it reads is not there
+     * @throws MissingKeyException if a key expression reads a part that the message does not have
      * @throws UnusableKeyException if the expression fails on this message
      */
     public @Nullable Object evaluate(Message<?> message) {
@@ -139,13 +143,16 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns whether a part of the message that the expression reads is not there. */
+    /** Returns whether the expression reads a part that the message does not have. */
     private boolean readsNothing(Throwable failure) {
         return Causes.root(failure) instanceof SpelEvaluationException own
                 && (READS_OF_NULL.contains(own.getMessageCode()) || isReadOfAnAbsentEntry(own));
     }
 
-    /** SpEL reads an entry as if it was a property, and names the map's class. */
+    /**
+     * Returns whether an error means an absent map entry. SpEL reads an entry like a property, so the error names the
+     * map's class.
+     */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();
         if (own.getMessageCode() != SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE || nameAndClass == null) {
@@ -158,7 +165,7 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns the reason without a sender's value: only errors about names and types are quoted. */
+    /** Returns the reason without a sender's value: quotes only errors about names and types. */
     private static String reason(Throwable failure) {
         Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {

@@ -7,11 +7,12 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * A value that an expression reads, as far as it is known when the application starts. The value may also be {@code null}.
+ * A value that an expression reads, as far as it is known when the application starts. The value may also be {@code
+ * null}.
  *
- * @param type its class or a superclass; {@code Object} if nothing is known. Of a class literal, such as {@code T(String)}, the class
- *     that it names
- * @param isExact whether its class is this type, and no subclass
+ * @param type the value's class or a superclass; {@code Object} if nothing is known. For a class literal, such as
+ *     {@code T(String)}, the class that it names
+ * @param isExact whether the value's class is exactly this type, and no subclass
  * @param constant the value itself, if startup has computed it
  */
 record Known(
@@ -21,7 +22,7 @@ record Known(
         @Nullable Object constant,
         Role role) {
 
-    /** The dependence of a value. A value that is made of two others has the later of their origins. */
+    /** What a value depends on. A value that is made of two others has the later of their origins. */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,
@@ -29,7 +30,7 @@ record Known(
         /** The value is the same for many messages, such as the name of their queue. */
         SHARED,
 
-        /** The value is the message's own. */
+        /** The value belongs to one message. */
         MESSAGE;
 
         Origin and(Origin other) {
@@ -72,8 +73,8 @@ record Known(
     }
 
     /**
-     * Returns false for arrays, whose types share their members, and for class objects, which have the members of the class that they stand
-     * for.
+     * Returns whether a type has no subclasses with further members. False for arrays, whose types share their members,
+     * and for class objects, which also have the members of the class that they stand for.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
@@ -92,7 +93,7 @@ record Known(
         return role == Role.CLASS;
     }
 
-    /** Returns whether nothing is known of its class. */
+    /** Returns whether the value's class is unknown. */
     boolean isUnknown() {
         return role == Role.NULL || (!isExact && raw() == Object.class);
     }
@@ -127,12 +128,15 @@ record Known(
         return read(type.as(generic).getGeneric(index));
     }
 
-    /** Returns the value inside an {@code Optional}, as {@code ?.} and {@code ?:} read it; any other value is returned itself. */
+    /**
+     * Returns the value inside an {@code Optional}, as {@code ?.} and {@code ?:} read it. Returns any other value
+     * unchanged.
+     */
     Known unwrapped() {
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
     }
 
-    /** Returns what is known of a value that is either this value or the other. */
+    /** Returns what is known about a value that is either this value or the other. */
     Known or(Known other) {
         Origin both = origin.and(other.origin);
         if (role == Role.NULL) {

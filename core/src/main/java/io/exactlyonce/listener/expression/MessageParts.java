@@ -12,8 +12,8 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads parts of the message other than its payload: headers, and SQS's own message. All values that differ in each receive, or that many
- * messages share, are read here.
+ * Reads parts of the message other than its payload: headers, and SQS's own message. Only these parts contain values
+ * that differ in each receive, or that many messages share.
  */
 final class MessageParts {
 
@@ -23,7 +23,7 @@ final class MessageParts {
             MessageHeaderAccessor.class,
             software.amazon.awssdk.services.sqs.model.Message.class);
 
-    /** Members that return a whole value, which includes headers that the framework sets. */
+    /** Members that return a whole value, including headers that the framework sets. */
     private static final Set<String> WHOLE = Set.of(
             "toString",
             "hashCode",
@@ -55,7 +55,9 @@ final class MessageParts {
         this.refusal = refusal;
     }
 
-    /** Returns what is known of a property of a part of the message; {@code null} if the receiver is not such a part. */
+    /**
+     * Returns what is known about a property of a part of the message; {@code null} if the receiver is not such a part.
+     */
     @Nullable Known property(Known receiver, String name) {
         boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
         if (isMap && WHOLE_MAP.contains(name)) {
@@ -75,7 +77,7 @@ final class MessageParts {
         return method(receiver, name, List.of());
     }
 
-    /** Returns what is known of a method's result; {@code null} if the receiver is not a part of the message. */
+    /** Returns what is known about a method's result; {@code null} if the receiver is not a part of the message. */
     @Nullable Known method(Known receiver, String name, List<Known> arguments) {
         Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
         if (receiver.role() == SYSTEM_ATTRIBUTES) {
@@ -110,7 +112,7 @@ final class MessageParts {
         return ATTRIBUTES.contains(property) ? receiver.read(Map.class).as(SYSTEM_ATTRIBUTES) : null;
     }
 
-    /** Returns what is known of an entry; {@code null} if the receiver is not a part of the message. */
+    /** Returns what is known about an entry; {@code null} if the receiver is not a part of the message. */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {
             return null;

@@ -15,10 +15,13 @@ import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.OperatorPower;
 
-/** The types of operators' results: of arithmetic, concatenation and comparisons. */
+/** The types of operators' results, for arithmetic, concatenation and comparisons. */
 final class Operators {
 
-    /** Methods whose result, or whose work, has as many digits as an exponent says: {@code 1e30000000} has ten characters. */
+    /**
+     * Methods whose result, or whose work, has as many digits as an exponent says: {@code 1e30000000} has only ten
+     * characters.
+     */
     private static final Map<Class<?>, Set<String>> UNBOUNDED = Map.of(
             BigDecimal.class,
                     Set.of(
@@ -98,7 +101,7 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    /** @throws RuntimeException of the refusal, if a sender decides how many digits the method's result has */
+    /** @throws RuntimeException of the refusal, if a sender can choose the number of digits of the method's result */
     static void requireBounded(Method called, Refusal refusal) {
         Class<?> type = called.getDeclaringClass();
         if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {
@@ -106,7 +109,10 @@ final class Operators {
         }
     }
 
-    /** A product has as many digits as its factors. */
+    /**
+     * Rejects an operation whose result may have as many digits as a sender chooses. A product is permitted, because it
+     * has only as many digits as its factors.
+     */
     private void requireBounded(SpelNode operator, Known left, Known right) {
         boolean isDecimal = left.is(BigDecimal.class) || right.is(BigDecimal.class);
         boolean isPower = operator instanceof OperatorPower && left.is(BigInteger.class);
@@ -131,8 +137,8 @@ final class Operators {
     }
 
     /**
-     * Returns whether a value can be a number: its class is a number, a superclass of numbers, or an interface, which a number may
-     * implement.
+     * Returns whether a value can be a number. This is so if its class is a number, a superclass of numbers, or an
+     * interface that a number may implement.
      */
     private static boolean canBeNumber(Known value) {
         Class<?> type = value.raw();

@@ -14,14 +14,14 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.messaging.Message;
 
 /**
- * Which results of an expression can be a key or a fingerprint. {@link KeyRules} judge single values; these rules judge what is known of
- * all values.
+ * Rules for the results of an expression that can be a key or a fingerprint. {@link KeyRules} judge single values;
+ * these rules judge what is known about all values.
  *
- * @param refusal of the expression
+ * @param refusal makes the exceptions of the expression
  */
 record ResultRules(Purpose purpose, Refusal refusal) {
 
-    /** Interfaces whose implementations cannot be a text or a number either. */
+    /** Interfaces that no text and no number implements. */
     private static final List<Class<?>> NO_TEXT = List.of(Map.class, Set.class, Message.class);
 
     boolean takesLists() {
@@ -53,7 +53,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         }
     }
 
-    /** Returns whether some value of the type can be a result. */
+    /** Returns whether some values of the type can be a result. */
     private boolean isUsable(Known value) {
         if (value.isUnknown() || !isCertain(value)) {
             return true;
@@ -67,7 +67,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                         && (!value.is(List.class) || isUsable(value.argument(List.class, 0)));
     }
 
-    /** Returns whether the value's class settles the question, because no subclass can be a text or a number. */
+    /** Returns whether the value's class alone decides, because no subclass can be a text or a number. */
     private boolean isCertain(Known value) {
         return value.isExact()
                 || Texts.isConcrete(value.raw())

@@ -90,7 +90,7 @@ final class Sources {
                 "write the class's full name, and $ before the name of a nested class");
     }
 
-    /** Returns what is known of a bean. A bean that is made later may have a class that is known only then. */
+    /** Returns what is known about a bean. The class of a bean that is made later may be known only then. */
     Known bean(String name) {
         if (!beans.containsBean(name)) {
             throw refusal.of(
@@ -139,7 +139,7 @@ final class Sources {
                         .formatted(call, call));
     }
 
-    /** Returns the exception for a name without an object: there is no root object. */
+    /** Returns the exception for a name without an object, because there is no root object. */
     RuntimeException rootless(SpelNode node) {
         if (node instanceof PropertyOrFieldReference property) {
             String name = property.getName();
@@ -158,7 +158,7 @@ final class Sources {
     }
 
     /**
-     * Returns an argument that has a member, or else one that may.
+     * Returns an argument that has a member; if none has it, an argument that may have it.
      *
      * @param given the number of a method's arguments; -1 for a property
      */

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.expression;
 import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
-/** Texts that expressions make from values. A text with an object's address differs in each JVM. */
+/** Rules for texts that expressions make from values. A text with an object's address differs in each JVM. */
 final class Texts {
 
     static final String TO_STRING = "toString";
@@ -27,7 +27,7 @@ final class Texts {
     }
 
     /**
-     * Checks a call of a method that each object has.
+     * Checks a call of a method that every object has.
      *
      * @param method {@link #TO_STRING}, {@link #HASH_CODE} or another one
      * @throws RuntimeException of the refusal, if the method is {@code Object}'s
@@ -46,7 +46,7 @@ final class Texts {
         }
     }
 
-    /** Returns whether a class can have instances of its own. */
+    /** Returns whether a class can have direct instances. */
     static boolean isConcrete(Class<?> type) {
         return type.isArray() || !Modifier.isAbstract(type.getModifiers());
     }

@@ -30,7 +30,7 @@ final class Unrepeatable {
             "java.security.SecureRandom",
             Random.class.getName());
 
-    /** A string, because a test forbids this library to use classes that read the system's clock. */
+    /** A string, because a test forbids the library to use classes that read the system's clock. */
     private static final String CALENDAR = "java.util.Calendar";
 
     private Unrepeatable() {}

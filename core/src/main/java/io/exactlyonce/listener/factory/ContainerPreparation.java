@@ -26,13 +26,14 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
     /**
      * Makes a preparation.
      *
-     * @param environment has the property that creates missing queues. Spring Cloud AWS creates queues by default, with
-     *     a timeout of 30 s and no dead-letter queue; here a missing queue fails startup
-     * @param virtualThreads whether handlers run on virtual threads where the application names no executor
-     * @param engine checks the claim store with each container; each message source awaits that before it polls
+     * @param environment contains the property that creates missing queues. Spring Cloud AWS creates queues by
+     *     default, with a timeout of 30 s and no dead-letter queue; here a missing queue fails startup
+     * @param virtualThreads whether handlers run on virtual threads if the application names no executor
+     * @param engine checks the claim store with each container; each message source waits for that check before it
+     *     polls
      * @param observing for listeners that are only observed, whose containers are not changed
      * @param queues warns of listeners that share a queue or a scope with different settings
-     * @param pools warns of handlers that need more connections than there are
+     * @param pools warns of handlers that need more connections than a pool has
      */
     public ContainerPreparation(
             Environment environment,

@@ -13,8 +13,9 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The container factory that plain {@code @SqsListener} methods use: the one that the application names at Spring Cloud
- * AWS's registrar, or the one of the usual name. An application that has neither may have one factory, or a primary one.
+ * The container factory that plain {@code @SqsListener} methods use: the factory that the application names at Spring
+ * Cloud AWS's registrar, or the factory with the default name. If an application has neither, it may have a single
+ * factory, or a primary one.
  */
 final class DefaultContainerFactory implements Supplier<MessageListenerContainerFactory<?>> {
 
@@ -58,7 +59,8 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // An application may let all of its listeners claim keys: by a factory of its own, or by the one over this.
+            // An application may let all of its listeners claim keys, by its own factory, or by the factory that wraps
+            // this one.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {
@@ -88,7 +90,10 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
         }
     }
 
-    /** The registrar does not show the name, so the application's configurers are asked again. */
+    /**
+     * Returns the name that the application gives to the registrar. The registrar does not show the name, so the
+     * application's configurers are called again.
+     */
     private String name() {
         Listening registrar = new Listening();
         beans.getBeansOfType(SqsListenerConfigurer.class).values().stream()

@@ -14,9 +14,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Adds our argument resolver and our handler methods to those that the application has configured, after it has had all listeners'
- * beans created. It must be the last of all configurers: one that comes later may replace them, which fails startup with the first
- * listener.
+ * Adds our argument resolver and our handler methods to those of the application, after all beans with listeners are
+ * created. It must be the last configurer, because a later one may replace what it adds. Then the first listener fails
+ * startup.
  */
 public final class ExactlyOnceListenerConfigurer
         implements SqsListenerConfigurer, ApplicationListener<ContextRefreshedEvent> {
@@ -27,7 +27,7 @@ public final class ExactlyOnceListenerConfigurer
     /**
      * Makes a configurer.
      *
-     * @param beans where reconcilers and transaction managers are
+     * @param beans contains reconcilers and transaction managers
      * @param modes the listeners' modes; resolves {@code ${...}} in the annotation's text attributes
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
@@ -50,7 +50,7 @@ public final class ExactlyOnceListenerConfigurer
                 new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
     }
 
-    /** Child contexts show themselves when they start. */
+    /** Checks a child context when it starts, because only then it is known. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent started) {
         if (started.getApplicationContext() instanceof ConfigurableApplicationContext child

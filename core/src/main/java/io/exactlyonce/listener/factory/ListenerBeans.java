@@ -15,9 +15,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container: its post-processor sees a
- * bean when the bean is created, but containers are made once, after the singletons. Lazy beans are created in time. Any other such bean
- * fails startup. If its type does not show its listeners, the creation of the bean fails.
+ * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container. Its
+ * post-processor sees a bean when the bean is created, but containers are made only once, after the singletons. So lazy
+ * beans are created in time, and any other bean that is created later fails startup. If a bean's type does not show its
+ * listeners, the creation of the bean fails.
  */
 final class ListenerBeans implements BeanPostProcessor {
 
@@ -29,10 +30,10 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Creates the listeners that are not created yet, and rejects those that are created later. To be called before
-     * containers are made.
+     * Creates the listeners that are not created yet, and rejects listeners that can only be created later. Called
+     * before containers are made.
      *
-     * @throws InvalidListenerException if there is a listener whose container cannot be made
+     * @throws InvalidListenerException if a container cannot be made for a listener
      */
     void createAll() {
         Set<String> names = new LinkedHashSet<>(List.of(beans.getBeanDefinitionNames()));
@@ -51,7 +52,10 @@ final class ListenerBeans implements BeanPostProcessor {
         beans.addBeanPostProcessor(this);
     }
 
-    /** Returns whether Spring Cloud AWS has seen a bean: this factory has created it, and it makes no other object. */
+    /**
+     * Returns whether Spring Cloud AWS has seen a bean: the bean factory has created it, and creates no other object of
+     * it.
+     */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
     }
@@ -93,10 +97,10 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Rejects a context whose listeners no context with this library starts.
+     * Rejects a context with listeners that no context with this library starts.
      *
-     * @param relation of that context to the one with this library
-     * @throws InvalidListenerException if it has one
+     * @param relation of that context to the context with this library
+     * @throws InvalidListenerException if it has a listener
      */
     static void requireNoListener(ConfigurableListableBeanFactory other, String relation) {
         if (other.getBeanNamesForType(ExactlyOnceAdvisor.class, true, false).length > 0) {

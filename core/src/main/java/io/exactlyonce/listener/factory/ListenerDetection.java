@@ -12,8 +12,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Has Spring Cloud AWS find listener methods where nothing else does: an application may exclude its auto-configuration
- * for SQS, and its listeners would never start.
+ * Makes Spring Cloud AWS find listener methods if nothing else does: an application may exclude its auto-configuration
+ * for SQS, and listeners would never start.
  */
 public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
 
@@ -31,7 +31,7 @@ public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
                 && beans.getBeanNamesForType(SqsListenerAnnotationBeanPostProcessor.class, true, false).length > 0;
     }
 
-    /** Spring Cloud AWS's support of SQS is switched on, or the application has set it up itself. */
+    /** Matches if Spring Cloud AWS's support of SQS is switched on, or the application has set it up itself. */
     public static final class Expected implements ConfigurationCondition {
 
         @Override

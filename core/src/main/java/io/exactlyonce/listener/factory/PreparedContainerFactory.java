@@ -30,7 +30,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Has the application's own factory create each container, and then replaces its components. */
+/** Makes containers with the application's own factory, and then replaces their components. */
 final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
 
     private final Supplier<? extends MessageListenerContainerFactory<?>> original;
@@ -60,7 +60,7 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // Another prepared factory delegates to this one, and prepares what it gets.
+            // Another prepared factory delegates to this one, and prepares the containers itself.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -107,9 +107,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // The container's message source will not wait for the check at startup, and a database that cannot store
-            // claims must
-            // stop it.
+            // The container's own message source does not wait for the check at startup, so the check runs here: a
+            // database that cannot store claims must stop the start.
             with.engine.readiness().run();
         }
     }
@@ -136,7 +135,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
             options.listenerMode(ListenerMode.BATCH);
         }
         if (!settings.hasOwnExecutor() && with.virtualThreads) {
-            // Spring Cloud AWS ignores the property. The number of messages bounds the number of threads.
+            // Spring Cloud AWS ignores the property for virtual threads. The number of messages bounds the number of
+            // threads.
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(id + "-");
             threads.setVirtualThreads(true);
             options.componentsTaskExecutor(threads);

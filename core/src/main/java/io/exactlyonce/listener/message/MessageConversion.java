@@ -29,23 +29,23 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Converts messages with the application's converter, to the payload that the listener takes, and keeps senders from choosing more
+ * Converts messages with the application's converter to the payload that the listener takes. Senders cannot choose more
  * than that:
- *
  * <ul>
- *   <li>Which attributes become headers: Spring Cloud AWS lets them replace its own headers, such as the receipt
- *       handle, and loads any class that a number's type names.
- *   <li>Which class the payload is: of the types that the listener takes or permits, the sender may name one. Spring Cloud AWS loads and
- *       makes any class that the sender names, unless a listener on a method shares the converter; so that mapping is not used here.
+ * <li>Headers: Spring Cloud AWS lets attributes replace its own headers, such as the receipt handle, and loads any
+ * class that a number's type names. Such attributes are left out or changed.
+ * <li>The payload's class: among the types that the listener takes or permits, the sender may name one. Spring Cloud
+ * AWS loads and makes any class that the sender names, unless a listener on a method shares the converter. So its
+ * mapping is not used.
  * </ul>
  *
- * <p>A type with type arguments is read in full. Spring Cloud AWS passes only a class to its payload converter, so such a payload
- * is left as text, and converted with the same payload converter.
+ * <p>A type with type arguments is read in full. Spring Cloud AWS passes only a class to its payload converter, so such
+ * a payload is left as text, and then converted with the same payload converter.
  *
  * @param converter the application's
- * @param context for converters that want one
- * @param payload what a listener on a method takes; {@code null} if that is not known
- * @param named what senders may name, by the names
+ * @param context for converters that require one
+ * @param payload the type that a listener on a method takes; {@code null} if it is not known
+ * @param named the types that senders may name, by name
  */
 public record MessageConversion(
         MessagingMessageConverter<Message> converter,
@@ -53,10 +53,10 @@ public record MessageConversion(
         @Nullable PayloadType payload,
         Map<String, PayloadType> named) {
 
-    /** Micrometer casts what it finds under this name to an observation. */
+    /** Micrometer casts the value of a header with this name to an observation. */
     public static final String OBSERVATION = "micrometer.observation";
 
-    /** Senders that use Spring Cloud AWS leave it in the attributes. */
+    /** A name that senders with Spring Cloud AWS leave in the attributes. */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
     private static final Set<String> RESERVED =
@@ -67,8 +67,8 @@ public record MessageConversion(
     private static final String NUMBER = "Number";
 
     /**
-     * The types that Spring Cloud AWS reads; it would load any other class, and run its initializer, before rejecting
-     * it.
+     * The number types that Spring Cloud AWS reads. It would load any other class, and run its initializer, before it
+     * rejects the class.
      */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
@@ -131,7 +131,7 @@ public record MessageConversion(
         return Objects.requireNonNull(converted, "The message converter returned nothing");
     }
 
-    /** Returns a context that has the class to read, or none where the payload is left as text. */
+    /** Returns a context with the class to read; {@code null} if the payload is left as text. */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
         if (wanted == null || context == null || context.getClass() != SqsMessageConversionContext.class) {
@@ -159,7 +159,7 @@ public record MessageConversion(
                 ? source.body()
                 : payload;
         if (!(text instanceof String) || !(payloads(converter) instanceof SmartMessageConverter payloads)) {
-            // The application's own converter has made it.
+            // The application's own converter has made this payload.
             return converted;
         }
         Object full = payloads.fromMessage(
@@ -174,7 +174,7 @@ public record MessageConversion(
                 : null;
     }
 
-    /** Returns whether a converter can read types in full, or does not leave that to Spring's payload converters. */
+    /** Returns whether a converter can read types in full, or does not use Spring's payload converters. */
     public static boolean readsInFull(MessagingMessageConverter<?> converter) {
         MessageConverter payloads = payloads(converter);
         return payloads == null
@@ -183,7 +183,10 @@ public record MessageConversion(
                         : payloads instanceof SmartMessageConverter);
     }
 
-    /** Returns the message without attributes named like our headers or Spring Cloud AWS's, and with plain numbers. */
+    /**
+     * Returns the message with plain numbers, and without attributes that are named like our headers or those of Spring
+     * Cloud AWS.
+     */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
         Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();
@@ -201,7 +204,10 @@ public record MessageConversion(
         return RESERVED.contains(name) || (name.startsWith(SqsHeaders.SQS_HEADER_PREFIX) && !name.equals(HARMLESS));
     }
 
-    /** Spring keeps the last types that it has parsed, with all parameters, as long as the JVM lives. */
+    /**
+     * Returns whether an attribute would cost memory: Spring caches the last types that it has parsed, with all
+     * parameters, as long as the JVM lives.
+     */
     private static boolean isCostly(String name, MessageAttributeValue value) {
         return name.equals(MessageHeaders.CONTENT_TYPE)
                 && value.stringValue() != null

@@ -22,11 +22,12 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
- * The type of the payloads that a handler takes. Spring Cloud AWS reads a payload as a class, so that a converter makes maps
- * of what the class's type arguments name.
+ * The type of the payloads that a handler takes. Spring Cloud AWS reads a payload as a class only. A converter then
+ * makes maps of the types that the class's type arguments name.
  *
  * @param raw the class
- * @param full the full type, as the hint that Spring's converters read it from; none if the class alone says as much
+ * @param full the full type, as the hint that Spring's converters read it from; none if the class alone says as
+ *     much
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
@@ -58,7 +59,10 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
         return new PayloadType(raw, saysMoreThanItsClass(exact) ? new FullType(parameter, raw, exact) : null);
     }
 
-    /** Returns a type of classes and their type arguments only: of a wildcard or an unresolved variable the bound. */
+    /**
+     * Returns a type that has only classes and their type arguments. A wildcard or an unresolved variable is replaced
+     * by its bound.
+     */
     private static Type exact(ResolvableType type, int level) {
         if (type.isArray()) {
             Type component = exact(type.getComponentType(), level + 1);
@@ -79,14 +83,17 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
                 : ResolvableType.forClassWithGenerics(raw, resolved).getType();
     }
 
-    /** Returns the type arguments; none for a class that is used without them, whose own variables resolve to nothing. */
+    /**
+     * Returns the type arguments; none for a class that is used without them, because its own variables resolve to
+     * nothing.
+     */
     private static ResolvableType[] arguments(ResolvableType type) {
         return type.getType() instanceof Class<?> ? new ResolvableType[0] : type.getGenerics();
     }
 
     /**
-     * Returns whether the type is more exact than its class. Without type arguments, converters make maps, lists, texts and numbers, which
-     * is {@code Object}.
+     * Returns whether the type is more exact than its class. A converter reads {@code Object} as a map, list, text or
+     * number, so a type argument {@code Object} adds nothing.
      */
     private static boolean saysMoreThanItsClass(Type exact) {
         if (exact instanceof GenericArrayType array) {
@@ -132,8 +139,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the types that a sender may name instead of this one, by their names: itself, and those that it permits as a sealed type
-     * or in {@link JsonSubTypes}.
+     * Returns the types that a sender may name instead of this one, by name: this type, and the types that it permits
+     * as a sealed type or in {@link JsonSubTypes}.
      */
     public Map<String, PayloadType> permitted() {
         Map<String, PayloadType> permitted = new LinkedHashMap<>();
@@ -174,8 +181,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns whether a payload can only be made of a class that a sender chooses among all: the type is abstract, permits none, and
-     * does not say how JSON becomes one.
+     * Returns whether a sender could choose the payload's class among all classes: the type is abstract, permits no
+     * types, and does not say how JSON becomes one of them.
      */
     public boolean isOpen() {
         return Modifier.isAbstract(raw.getModifiers())
@@ -190,7 +197,10 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
-    /** Stands for a parameter that takes the payload alone: with its full type, whatever it is nested in. */
+    /**
+     * Stands for a parameter that takes the payload alone, with its full type. The actual parameter may take the
+     * payload within another type.
+     */
     private static final class FullType extends MethodParameter {
 
         private final Class<?> raw;

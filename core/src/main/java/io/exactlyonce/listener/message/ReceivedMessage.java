@@ -19,15 +19,15 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * The engine's data of a message from SQS itself. A header carries it: senders can set headers, but cannot create an
- * object of this type.
+ * The engine's data of a message from SQS itself. A header carries this object. Senders can set headers, but cannot
+ * create an object of this type.
  */
 public final class ReceivedMessage implements Attempt.SentContent {
 
     /** The message attribute that senders may put the idempotency key into. */
     public static final String KEY_ATTRIBUTE = FollowUp.KEY_ATTRIBUTE;
 
-    /** The header that carries it. */
+    /** The header that carries this object. */
     public static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
@@ -60,7 +60,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
                 polled);
     }
 
-    /** Returns the message of a delivery that has not begun, as if it was requested with other settings of its queue. */
+    /** Returns the message of a delivery that has not begun, with other settings of its queue. */
     public ReceivedMessage requestedWith(QueueSettings settings) {
         return received(polled(), delivery.subscription(), settings, delivery.receivedAt());
     }
@@ -69,7 +69,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return delivery;
     }
 
-    /** Returns the message's group on a FIFO queue, empty on a standard one. Not once it is forgotten. */
+    /** Returns the message's group on a FIFO queue; empty on a standard queue. Not available after {@link #forget}. */
     public String group() {
         return polled().group();
     }
@@ -86,9 +86,9 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Returns it as it was polled, or as interceptors have handed it on. Not once it is forgotten.
+     * Returns the message as it was polled, or as interceptors have passed it on. Not available after {@link #forget}.
      *
-     * @throws RuntimeException if it is to be read again, and cannot be
+     * @throws RuntimeException if the message must be read again, and cannot be
      */
     @Override
     public Message<Object> message() {
@@ -96,7 +96,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return read == null ? Objects.requireNonNull(reading).get() : read;
     }
 
-    /** Drops the payload, which may be many times as large as the body, until the message is used next. */
+    /** Drops the payload, which may be many times as large as the body, until the next use of the message. */
     public void readAgain(Supplier<Message<Object>> again) {
         reading = again;
         message = null;
@@ -107,8 +107,9 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Puts this among a message's headers, and the visibility that renewals respect instead of Spring Cloud AWS's own.
-     * In one step, since each copies all headers. They override message attributes of the same names.
+     * Adds this object to a message's headers, and the visibility that renewals respect instead of Spring Cloud AWS's
+     * own. Both are added in one step, because each step copies all headers. They override message attributes of the
+     * same names.
      */
     public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {
         MessageHeaders existing = converted.getHeaders();
@@ -118,7 +119,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // From the message that continues: the other one's headers would be kept as long as the delivery.
+        // Reads the headers of the new message, because headers of the converted one would be kept as long as the
+        // delivery.
         sent = attached.getHeaders();
         delivery.attempt().carries(this);
         message = attached;
@@ -139,7 +141,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
         message = null;
     }
 
-    /** Returns the delivery of a message that interceptors have handed on, and keeps what they made of it. */
+    /** Returns the delivery of a message that interceptors have passed on, and keeps the message as they changed it. */
     @SuppressWarnings("unchecked") // A payload may be anything.
     public static Delivery handedOn(Message<?> message) {
         ReceivedMessage received = require(message);

@@ -22,8 +22,8 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
- * Spring Cloud AWS's visibility, with which handlers and error handlers change a message's visibility; renewals and
- * returns respect their choice. It has the class that Spring Cloud AWS casts to.
+ * The visibility with which handlers and error handlers change a message's visibility. Renewals and returns respect
+ * their choice. It extends the class to which Spring Cloud AWS casts.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
 
@@ -62,7 +62,10 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         return ofAll(messages);
     }
 
-    /** Returns a batch visibility for these messages, ten in a request. A rejected change fails no other one. */
+    /**
+     * Returns a batch visibility for these messages, which changes ten in a request. A rejected change fails no other
+     * change.
+     */
     public static BatchVisibility ofAll(Collection<Message<?>> messages) {
         List<Delivery> deliveries = messages.stream()
                 .map(message -> ReceivedMessage.require(message).delivery())

@@ -12,13 +12,13 @@ public final class SnsParameters {
 
     private SnsParameters() {}
 
-    /** Returns whether a parameter takes what is in the envelope. */
+    /** Returns whether a parameter takes content of the envelope. */
     public static boolean isOne(MethodParameter parameter) {
         return parameter.hasParameterAnnotation(SnsNotificationMessage.class)
                 || carriesNotifications(ResolvableType.forMethodParameter(parameter));
     }
 
-    /** Returns whether a type is a notification, or a list or a message of such. */
+    /** Returns whether a type is a notification, or a list or a message of notifications. */
     private static boolean carriesNotifications(ResolvableType type) {
         Class<?> raw = type.toClass();
         return SnsNotification.class.isAssignableFrom(raw)

@@ -18,21 +18,23 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
  * A message's data from SQS itself, independent of its headers.
  *
  * @param queue the queue's name
- * @param source as SQS delivered it
+ * @param source the message as SQS delivered it
  */
 public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
 
-    /** Far beyond what any queue keeps: one of the two times is wrong. */
+    /** An age that no queue permits: one of the two times must be wrong. */
     private static final Duration LONGEST_AGE = Duration.ofDays(365);
 
-    /** Twice what SQS documents. Ids are kept while a message is in flight, and each request of ten has their handles. */
+    /**
+     * Twice the length that SQS documents. Ids are kept while a message is in flight, and each request of ten contains
+     * their handles.
+     */
     private static final int LONGEST_ID = 200;
 
     private static final int LONGEST_HANDLE = 2_048;
 
     /**
-     * Reads Spring Cloud AWS's headers by their types, because senders can set headers, but only texts, numbers and
-     * bytes.
+     * Reads Spring Cloud AWS's headers by their types. Senders can set headers, but only to texts, numbers and bytes.
      *
      * @return empty if such a header is missing or replaced
      */
@@ -45,7 +47,7 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
                 : Optional.empty();
     }
 
-    /** Returns the URL of the queue of a message from which this was read. */
+    /** Returns the queue's URL from the headers of a message from which this was read. */
     public static String queueUrl(Message<?> message) {
         return Objects.requireNonNull(
                         message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, QueueAttributes.class))
@@ -64,13 +66,13 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return source.body();
     }
 
-    /** Returns what the message lacks without which it can be neither handled nor returned; {@code null} if it is complete. */
+    /** Returns what the message lacks for being handled or returned; {@code null} if it is complete. */
     public @Nullable String flaw() {
         String flaw = flaw("message ID", messageId(), LONGEST_ID);
         return flaw == null ? flaw("receipt handle", receiptHandle(), LONGEST_HANDLE) : flaw;
     }
 
-    /** Returns what is wrong with a name that a server gives; {@code null} if nothing is. */
+    /** Returns what is wrong with a name from a server; {@code null} if nothing is. */
     public static @Nullable String flaw(String what, @Nullable String text, int longest) {
         if (text == null || text.isBlank()) {
             return "no " + what;
@@ -85,7 +87,9 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
                 : null;
     }
 
-    /** Returns its group on a FIFO queue. On a standard queue groups are for fairness only, and keep no order. */
+    /**
+     * Returns the message's group on a FIFO queue. On a standard queue, groups serve fairness only, and keep no order.
+     */
     public String group() {
         return FifoUtils.isFifo(queue) ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
     }
@@ -98,10 +102,10 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
 
     /**
      * Returns how old the message was when SQS answered; {@code null} if that is not known. An answer's date has whole
-     * seconds, so a message that was sent in this one would be younger than nothing.
+     * seconds, so the age of a message that was sent in the same second could be negative.
      *
-     * @param answeredAt the answer's own date, so that no clock of this machine is held against the queue's; {@code null}
-     *     if it is not known
+     * @param answeredAt the answer's own date, so that differences between the clocks of this machine and the queue
+     *     do not matter; {@code null} if it is not known
      */
     public @Nullable Duration age(@Nullable Instant answeredAt) {
         long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);
@@ -123,14 +127,14 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         }
     }
 
-    /** Looks attributes up by name, because a look-up by enum constant copies all attributes each time. */
+    /** Looks attributes up by name, because a lookup by enum constant copies all attributes each time. */
     private String attribute(MessageSystemAttributeName name, String absent) {
         return source.attributesAsStrings().getOrDefault(name.toString(), absent);
     }
 
     /**
      * Returns the message attribute that carries the idempotency key; {@code null} if there is none. An attribute
-     * without text, such as a binary one, counts as blank, so it is not usable.
+     * without text, such as a binary one, counts as blank, and so as unusable.
      */
     public @Nullable String keyAttribute() {
         MessageAttributeValue attribute = source.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);

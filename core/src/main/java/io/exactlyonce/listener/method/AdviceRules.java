@@ -13,14 +13,14 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Rejects advice around a listener's method under which its claim would not cover its work. All methods throw {@link
+ * Rejects advice around a listener's method if the claim would not cover the method's work. All methods throw {@link
  * InvalidListenerException}.
  *
  * @param proxies of the bean that containers call
  */
 record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
-    /** Interceptors that retry. Names, because an application may lack the classes. */
+    /** Interceptors that retry, by name, because an application may lack the classes. */
     private static final Set<String> RETRIES = Set.of(
             "org.springframework.retry.annotation.AnnotationAwareRetryOperationsInterceptor",
             "org.springframework.retry.interceptor.RetryOperationsInterceptor",
@@ -80,7 +80,10 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
         }
     }
 
-    /** Returns whether the retries are in an inner proxy, so that a transaction without {@code @Transactional} would begin after them. */
+    /**
+     * Returns whether the retries are in an inner proxy. Then a transaction without {@code @Transactional} would begin
+     * outside of them.
+     */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));
         return beginning.indexOf(retry) < 0;

@@ -14,8 +14,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Resolves the {@link Claim} of a message, or the {@code List<Claim>} of a batch, when the method is called, from the
- * claims held then. A transaction claims later, and puts its claims in their place ({@link ListenerArguments}).
+ * Resolves the {@link Claim} of a message, or the {@code List<Claim>} of a batch, from the claims that are held when
+ * the method is called. With claims in a transaction, {@link ListenerArguments} replaces these arguments later.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 

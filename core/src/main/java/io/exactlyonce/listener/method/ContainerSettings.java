@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
-/** Settings of a container's listener method, or of the methods of its listener's class. */
+/** The settings of the listener of a container: of its method, or of the methods of its class. */
 public final class ContainerSettings {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
@@ -52,7 +52,7 @@ public final class ContainerSettings {
 
         private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
 
-        /** Returns the builder of the container that this thread sets up; {@code null} if it sets none up. */
+        /** Returns the builder of the container that this thread sets up; {@code null} if there is none. */
         static @Nullable Builder bound() {
             return BOUND.get();
         }
@@ -61,7 +61,7 @@ public final class ContainerSettings {
             handlers.add(handler);
         }
 
-        /** Binds this builder to the thread during a container's setup, which may set another container up. */
+        /** Binds this builder to the thread while a container is set up. That may set up another container. */
         ContainerSettings build(Runnable setUp) {
             Builder outer = BOUND.get();
             BOUND.set(this);
@@ -79,9 +79,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Sets a container up, and returns the settings of the listener that it calls from then on.
+     * Sets a container up, and returns the settings of its listener.
      *
-     * @throws InvalidListenerException if it is a class's listener that cannot choose among its methods
+     * @throws InvalidListenerException if the listener is a class, and cannot choose among its methods
      */
     public static ContainerSettings of(Runnable setUp) {
         return new Builder().build(setUp);
@@ -97,12 +97,12 @@ public final class ContainerSettings {
         return hasHandlers() && listener().isObserved();
     }
 
-    /** Returns the listener; the first of its methods, if it is a class's. */
+    /** Returns the listener; for a listener on a class, its first method. */
     public ListenerMethod listener() {
         return handlers.get(0).method();
     }
 
-    /** Returns whether the work of all handlers of an observed listener is done when they end. */
+    /** Returns whether the work of all handlers of an observed listener has ended when they return. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);
     }
@@ -110,9 +110,10 @@ public final class ContainerSettings {
     /**
      * Returns the run of an observed listener's handler for a message.
      *
-     * @param polled its data from SQS itself
-     * @param lease of its claim, unless leases are configured
-     * @throws UnusableKeyException if the message has no usable key, or no method of the listener's class takes it
+     * @param polled the message's data from SQS itself
+     * @param lease the claim's lease, unless leases are configured
+     * @throws UnusableKeyException if the message has no usable key, or if no method of the listener's class takes
+     *     it
      */
     public ObservedRun observed(ListenerQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = choice.of(message);
@@ -125,7 +126,10 @@ public final class ContainerSettings {
                 method.onMismatch());
     }
 
-    /** Sets the claim of a polled message. One with an unusable key is returned with backoff, and policy decides on one without. */
+    /**
+     * Sets the claim of a polled message. A message with an unusable key is returned with backoff. For a message
+     * without a key, the listener's policy decides.
+     */
     public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
         ClaimSpec wanted = null;
@@ -170,13 +174,13 @@ public final class ContainerSettings {
                         more));
     }
 
-    /** Treats single messages and batches alike. */
+    /** Returns the claim of a message, also for a message of a batch. */
     ClaimSpec spec(ReceivedMessage received) {
         return choice.of(received.message()).spec(received);
     }
 
     /**
-     * Returns the key of a message that is not delivered.
+     * Returns the key of a message that is not being delivered, such as one in a dead-letter queue.
      *
      * @throws UnusableKeyException if the message has no usable key
      */
@@ -195,9 +199,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns whether keys are claimed as soon as messages are polled. Not if a crash would leave a claim without a
-     * thread in doubt, and its key must not simply run again; nor if threads may be delayed; nor in the handler's
-     * transaction.
+     * Returns whether keys are claimed as soon as messages are polled. This is not so in three cases: a crash would
+     * leave a key in doubt before there is a thread for it, and such a key must not simply run again; threads may be
+     * delayed; or keys are claimed in the handler's transaction.
      */
     public boolean claimsAhead() {
         return listener().annotation().whenInDoubt() == InDoubtPolicy.RERUN
@@ -206,11 +210,11 @@ public final class ContainerSettings {
     }
 
     /**
-     * Checks that each method gets what it takes.
+     * Checks that each method gets the type that it declares.
      *
      * @param converter the container's
-     * @throws InvalidListenerException if a method would get something else from each message, or never be called; for an observed
-     *     listener this is logged
+     * @throws InvalidListenerException if a method would get another type from each message, or would never be
+     *     called; for an observed listener this is logged
      */
     public void requireReadable(MessagingMessageConverter<?> converter) {
         for (DeliveryHandlerMethod handler : handlers) {
@@ -269,7 +273,10 @@ public final class ContainerSettings {
         return MessageConversion.of(converter, context, payload, taken);
     }
 
-    /** The full type is more exact than the type that Spring Cloud AWS infers, but the application's inferrer may choose a subclass. */
+    /**
+     * Returns the type of payloads. The declared type is more exact than the type that Spring Cloud AWS infers, but the
+     * application's inferrer may choose a subclass.
+     */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
         // Without our resolver in its list, Spring Cloud AWS takes a claim to be the payload.
         if (inferred == null || inferred == Claim.class) {

@@ -25,8 +25,8 @@ import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Has a listener's method called for a message, or for a batch, as one {@link ListenerInvocation}. It delegates, since the copy
- * constructor loses the original's argument resolvers.
+ * Calls a listener's method for a message, or for a batch, as one {@link ListenerInvocation}. It delegates to the
+ * original, because the copy constructor loses the original's argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
@@ -39,10 +39,13 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final @Nullable Object beginning;
     private volatile boolean leftWork;
 
-    /** Carries the method to {@link ClaimArgumentResolver} if it is only observed. */
+    /** Passes the method of an observed listener to {@link ClaimArgumentResolver}. */
     private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
 
-    /** @param original of a bean whose proxies have the first and the last step of an invocation, unless it is only observed */
+    /**
+     * @param original the bean's method; the proxies of the bean contain the first and the last step of an
+     *     invocation, unless the method is only observed
+     */
     DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
         super(original);
         this.original = original;
@@ -60,7 +63,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return arguments;
     }
 
-    /** Returns whether a proxy has steps of its own. */
+    /** Returns whether a proxy contains steps of an invocation. */
     boolean isEnclosed(Object proxy) {
         for (Advised each : proxies.all()) {
             if (each == proxy) {
@@ -75,7 +78,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return proxy == beginning;
     }
 
-    /** Returns whether the work of an observed handler is done when it ends, as far as its type and its results show. */
+    /**
+     * Returns whether the work of an observed handler has ended when it returns, as far as its type and its results
+     * show.
+     */
     boolean signalsCompletion() {
         return method.signalsCompletion() && !leftWork;
     }
@@ -96,7 +102,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         } finally {
             ListenerInvocation.leave();
         }
-        // Spring Cloud AWS treats every future as one of Void, and fails on any other result.
+        // Spring Cloud AWS treats every future as a future of Void, and fails on any other result.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
         }
@@ -126,7 +132,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return requireAllSucceeded(returned, message);
     }
 
-    /** Spring Cloud AWS ignores results, and would delete all messages of a batch. */
+    /**
+     * Throws the failure that a batch's result names. Spring Cloud AWS ignores results, and would delete all messages
+     * of the batch.
+     */
     private @Nullable Object requireAllSucceeded(@Nullable Object result, Message<?> batch) {
         RuntimeException failed = FailedItems.in(result, method, size(batch));
         if (failed != null) {
@@ -151,7 +160,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return messages;
     }
 
-    /** Spring's exception for a payload whose property cannot be read has the property's path, and the keys in it. */
+    /**
+     * Returns whether a failure may quote content. If a payload's property cannot be read, Spring's exception contains
+     * the property's path, which may contain a map's key.
+     */
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
                 || failure instanceof ConversionException
@@ -159,8 +171,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns the exception for arguments that cannot be resolved from a message: Spring's exceptions quote the value,
-     * or payload and headers, with the sender's line breaks, and they end in logs.
+     * Returns the exception for arguments that cannot be resolved from a message. Spring's exceptions would quote the
+     * value, or payload and headers, with the sender's line breaks, and would end in logs.
      */
     private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
         ReceivedMessage first = ReceivedMessage.require(invocation.messages().get(0));

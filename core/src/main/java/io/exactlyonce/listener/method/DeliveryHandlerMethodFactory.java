@@ -15,14 +15,14 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 /**
  * Makes handler methods as the application's own factory does, and wraps only the methods of {@link
  * io.exactlyonce.ExactlyOnceListener}s. It is a {@link DefaultMessageHandlerMethodFactory}, because Spring Cloud AWS
- * configures no other; its configuration is passed on to the original.
+ * configures only that type. Its configuration is passed on to the original.
  */
 public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
 
-    /** Returns the resolvers of the original factory; none if the application has its own class of factory. */
+    /** The resolvers of the original factory; none if the application uses another class of factory. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
     /**
@@ -36,7 +36,10 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         this.methods = methods;
     }
 
-    /** Has our resolver, whatever a configurer that came later made of the list: Spring Cloud AWS's last one takes every parameter. */
+    /**
+     * Adds our resolver first, even if a later configurer has changed the list, because Spring Cloud AWS's last
+     * resolver takes every parameter.
+     */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
         if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
@@ -59,8 +62,8 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // An interface's method where the bean has a JDK proxy that claims keys; otherwise Spring Cloud AWS's own
-        // choice.
+        // If the bean has a JDK proxy that claims keys, calls the interface's method; otherwise the method that Spring
+        // Cloud AWS chose.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())

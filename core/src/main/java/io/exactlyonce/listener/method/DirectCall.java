@@ -7,7 +7,10 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** A call of a listener's method that no container makes. It has no delivery, so there is no key to claim. */
+/**
+ * A call of a listener's method by other code than a container. Such a call has no delivery, so there is no key to
+ * claim.
+ */
 final class DirectCall {
 
     private static final @Nullable Method MOCKING_DETAILS = mockito("mockingDetails", "org.mockito.Mockito");
@@ -17,8 +20,8 @@ final class DirectCall {
     private DirectCall() {}
 
     /**
-     * Permits the direct call of a Mockito spy, also while it is being stubbed: in a test, a spy is called through its proxy. Rejects all
-     * other direct calls.
+     * Permits the direct call of a Mockito spy, even while it is being stubbed, because a test calls a spy through its
+     * proxy. Rejects all other direct calls.
      *
      * @throws IllegalStateException if the bean is not Mockito's
      */

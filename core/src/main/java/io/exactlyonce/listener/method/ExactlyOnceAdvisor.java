@@ -22,9 +22,9 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Puts the steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method: this advisor is the step of the claim,
- * outside of transactions and of nearly all other advice. When a listener is read, its bean's proxies also get the
- * first and the last step, around all advice that there is by then.
+ * Puts the steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method. This advisor is the
+ * step that claims, outside of transactions and of nearly all other advice. When a listener is read, its bean's proxies
+ * also get the first and the last step, around all advice that exists by then.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
@@ -47,7 +47,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      * Makes an advisor.
      *
      * @param pipeline takes deliveries to handlers; resolved at the first message
-     * @param modes the listeners' modes: observed ones get no proxy
+     * @param modes the listeners' modes: beans of observed listeners get no proxy
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
@@ -69,7 +69,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         };
     }
 
-    /** A proxy cannot return null in the place of a number. */
+    /** Replaces null by zero where the method returns a number, because a proxy cannot return null for it. */
     private static @Nullable Object answer(@Nullable Object answer, MethodInvocation call) {
         Class<?> type = call.getMethod().getReturnType();
         return answer == null && type.isPrimitive() && type != void.class
@@ -109,7 +109,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      */
     @Override
     public boolean matches(Method method, Class<?> type) {
-        // An interface's method need not have the annotation.
+        // An interface's method may lack the annotation.
         ListenerDeclaration declared = ListenerDeclaration.find(type, AopUtils.getMostSpecificMethod(method, type));
         if (declared == null || modes.isObserved(declared)) {
             return false;

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.messaging.Message;
 
-/** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls it. */
+/** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls the class. */
 final class HandlerChoice extends CompositeInvocableHandler {
 
     private static final String NO_TYPE =
@@ -18,7 +18,8 @@ final class HandlerChoice extends CompositeInvocableHandler {
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // Spring Cloud AWS ignores the parameters of a listener's only method, but not of a class's.
+        // Spring Cloud AWS ignores the parameters of the only method of a method's listener, but not those of a class's
+        // methods.
         super(
                 handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()
@@ -28,7 +29,7 @@ final class HandlerChoice extends CompositeInvocableHandler {
                         .orElse(null));
     }
 
-    /** @throws InvalidListenerException if a method of a class would never be called with what it takes */
+    /** @throws InvalidListenerException if Spring Cloud AWS would never call a method with the payload that it takes */
     void requireReachable(ListenerMethod method) {
         PayloadType payload = method.payload();
         if (!method.isOfClass() || method.isDefault() || payload == null || payload.raw() == Object.class) {

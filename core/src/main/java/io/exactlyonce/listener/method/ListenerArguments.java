@@ -14,8 +14,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Makes the arguments of a call for those of its messages whose keys are held, from the arguments that advice has passed
- * on for all of them. {@link ListenerRules} permit no other parameters of a batch.
+ * Makes the arguments of a call for the messages whose keys are held. Starts from the arguments for all messages, which
+ * advice has passed on. {@link ListenerRules} permit no other parameters of a batch.
  */
 final class ListenerArguments {
 
@@ -36,7 +36,8 @@ final class ListenerArguments {
      * @param passed the arguments for all messages
      * @param messages all messages
      * @param wanted the deliveries whose keys are held: some or all of the messages', in their order
-     * @throws IllegalStateException if advice has passed on another number of messages, so that it is not known which to leave out
+     * @throws IllegalStateException if advice has passed on another number of messages, so that it is unknown which
+     *     of them to leave out
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();

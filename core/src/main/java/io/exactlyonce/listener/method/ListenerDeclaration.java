@@ -16,8 +16,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  *
  * @param method the handler
  * @param annotation the annotation
- * @param seen the annotation that Spring Cloud AWS sees: a plain {@link SqsListener} beside ours would win
- * @param shared whether its class has the annotation, so that several methods may share it
+ * @param seen the annotation that Spring Cloud AWS uses; a plain {@link SqsListener} takes precedence over ours
+ * @param shared whether the annotation is on the class, so that several methods may share it
  */
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
 
@@ -27,10 +27,10 @@ record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsLis
     }
 
     /**
-     * Returns a method's declaration, or {@code null} if it is not a listener that claims keys.
+     * Returns a method's declaration, or {@code null} if the method is not a listener that claims keys.
      *
-     * @param type its bean's class, which may have inherited it
-     * @throws InvalidListenerException if it is declared twice
+     * @param type its bean's class, which may have inherited the method
+     * @throws InvalidListenerException if the listener is declared twice
      */
     static @Nullable ListenerDeclaration find(Class<?> type, Method method) {
         boolean own = isAnnotated(method);

@@ -22,22 +22,22 @@ import org.springframework.messaging.Message;
 
 /**
  * One invocation of a listener's method by its container, from the outermost advice to the method. The claims belong to
- * it: advice may call the method several times, or on another thread, and each of these calls runs under the same
- * claims. All other calls of the method, also those that the method makes itself, have none.
+ * the invocation: advice may call the method several times, or on another thread, and each of these calls runs under
+ * the same claims. All other calls of the method, including calls by the method itself, have no claims.
  *
  * <p>An invocation passes three steps of {@link ExactlyOnceAdvisor}, whatever the number of proxies:
- *
  * <ol>
- *   <li>{@link #begin}, before all advice: has the pipeline call the rest as its handler. The outcome of the delivery is
- *       thus what leaves the outermost advice.
- *   <li>{@link #claim}, before nearly all advice: begins the transaction if the listener's effects are in the database, a new one
- *       for each call. Of several proxies one begins it ({@link ListenerProxies#beginning}), and the others pass the step on.
- *   <li>{@link #call}, after all advice: the method is called only while its claims are held and nothing has stopped it. Otherwise
- *       the answer is the failure of its latest call, which advice retries.
+ * <li>{@link #begin}, before all advice: passes the rest of the call to the pipeline as its handler. So the result or
+ * exception of the outermost advice is the outcome of the delivery.
+ * <li>{@link #claim}, before nearly all advice: if the listener's effects are in the database, begins a new transaction
+ * for each call. If there are several proxies, one of them begins the transaction ({@link ListenerProxies#beginning}),
+ * and the others pass the step on.
+ * <li>{@link #call}, after all advice: calls the method only while its claims are held and nothing has stopped it.
+ * Otherwise the answer is the failure of the latest call, which advice may retry.
  * </ol>
  *
- * <p>The thread carries an invocation only into a proxy. From there on, the call that advice is given carries it, also to
- * other threads.
+ * <p>A thread local carries the invocation only into a proxy. From there on, the call object that advice gets carries
+ * it, even to other threads.
  */
 final class ListenerInvocation implements Handler {
 
@@ -46,12 +46,12 @@ final class ListenerInvocation implements Handler {
     /** The invocation that is about to enter a proxy on this thread. */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** The ends of an invocation without work on another thread: its outermost advice has returned, or failed. */
+    /** Marks the end of an invocation without work on another thread: its outermost advice has returned or failed. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
-    /** Spares each invocation an object. */
+    /** Saves an object for each invocation. */
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
@@ -76,7 +76,10 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Thread transactionThread;
     private volatile @Nullable Exception latestFailure;
 
-    /** The latest call on another thread; or the end, when the outermost advice had returned or failed, and nothing ran there. */
+    /**
+     * The latest call on another thread. After the outermost advice has ended without one, {@link #RETURNED} or {@link
+     * #FAILED}.
+     */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
     /** @param messages in their order: one, or those of a batch */
@@ -95,7 +98,7 @@ final class ListenerInvocation implements Handler {
         ENTERING.set(this);
     }
 
-    /** No call on this thread is any invocation's. */
+    /** Clears the thread, so that a later call on it belongs to no invocation. */
     static void leave() {
         ENTERING.set(null);
     }
@@ -106,7 +109,9 @@ final class ListenerInvocation implements Handler {
         return entering != null && entering.handler.method().isObserved() ? entering.handler.method() : null;
     }
 
-    /** Returns the invocation that a call of a proxy's advice belongs to; {@code null} if it is no container's. */
+    /**
+     * Returns the invocation to which a call of a proxy's advice belongs; {@code null} if no container made the call.
+     */
     static @Nullable ListenerInvocation of(MethodInvocation call) {
         if (!(call instanceof ProxyMethodInvocation proxied)) {
             return null;
@@ -127,7 +132,7 @@ final class ListenerInvocation implements Handler {
         return call.getMethod().getName().equals(handler.method().method().getName());
     }
 
-    /** Returns whether its method's advice has been reached: before, its arguments are made. */
+    /** Returns whether the call has reached the method's advice. Before that, its arguments are made. */
     boolean hasBegun() {
         return outermost != null;
     }
@@ -198,10 +203,10 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Ends the invocation, unless advice has not waited for the method, which it had called on another thread. From then on no call
-     * is awaited.
+     * Ends the invocation, unless the method still runs on another thread because advice has not waited for it. After
+     * the end, no call is awaited.
      *
-     * @return what runs there; {@code null} if nothing does
+     * @return the work on another thread; {@code null} if there is none, and the invocation has ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
         CompletableFuture<@Nullable Object> latest = elsewhere;
@@ -219,7 +224,9 @@ final class ListenerInvocation implements Handler {
         return latest == RETURNED || latest == FAILED;
     }
 
-    /** An effect that advice has postponed would be lost if its message were deleted now. */
+    /**
+     * Fails if advice has postponed the call of the method: if the message were deleted now, the effect could be lost.
+     */
     private void requireClaimed() {
         if (!wasClaimed) {
             throw new IllegalStateException(
@@ -239,7 +246,7 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Passes the step of the claim, once for each proxy of the bean that has it. */
+    /** Passes the step that claims, once for each proxy of the bean that contains it. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasBegun()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
@@ -254,8 +261,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Calls the rest of the advice, and the method. A call can proceed only once, so a clone does, with arguments for the deliveries
-     * whose keys are held now; advice that asks for the current call is given the clone.
+     * Calls the rest of the advice, and the method. A call can proceed only once, so a clone of the call proceeds, with
+     * arguments for the deliveries whose keys are held now. Advice that requests the current call gets the clone.
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
@@ -269,7 +276,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /** Passes the step after all advice of a proxy: calls the method, or the next proxy of its bean. */
+    /** Passes the step after all advice of a proxy: calls the method, or the next proxy of the bean. */
     @Nullable Object call(MethodInvocation call) throws Throwable {
         Object target = Objects.requireNonNull(call.getThis());
         if (!AopUtils.isAopProxy(target)) {
@@ -384,7 +391,7 @@ final class ListenerInvocation implements Handler {
                 && !held.get(0).call().hasWorked();
     }
 
-    /** A retry is answered with the failure that it retries. */
+    /** Returns the failure for a call that is refused: for a retry, the failure that caused it. */
     private Exception refusal() {
         Exception retried = latestFailure;
         if (retried != null) {

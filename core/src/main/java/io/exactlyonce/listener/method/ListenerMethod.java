@@ -28,15 +28,15 @@ import org.springframework.util.ClassUtils;
 /**
  * An {@link ExactlyOnceListener} method, checked and ready to evaluate the keys of its messages.
  *
- * @param signalsCompletion whether its work is done when it ends
- * @param isAsync whether it returns before its work is done, and a future of it
- * @param payload the type of payloads; {@code null} if it takes none, or the type is not known
- * @param key evaluates the key of a message; {@code null} for the message attribute, else the message's id
+ * @param signalsCompletion whether the method's work has ended when the method ends
+ * @param isAsync whether the method returns a future of its work
+ * @param payload the type of payloads; {@code null} if the method takes none, or the type is not known
+ * @param key evaluates the key of a message; {@code null} for the message attribute, or else the message's id
  * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the body
- * @param scope of its keys; {@code null} for the queue's name
- * @param timeout its longest run; {@code null} for no timeout
+ * @param scope the keys' scope; {@code null} for the queue's name
+ * @param timeout the longest run; {@code null} for no timeout
  * @param doubt what to do with a key that must not simply be run again
- * @param transaction in which the method runs together with its claim; {@code null} if its effects are elsewhere
+ * @param transaction the transaction of the method and its claim; {@code null} if its effects are elsewhere
  * @param onMismatch what to do with a key that is completed for other content
  * @param whenKeyMissing what to do with a message without a key
  */
@@ -58,7 +58,7 @@ public record ListenerMethod(
         MissingKeyPolicy whenKeyMissing) {
 
     /**
-     * Returns the claim of a polled message, also one of a batch.
+     * Returns the claim of a polled message, also for a message of a batch.
      *
      * @throws MissingKeyException if the message has no key
      * @throws UnusableKeyException if the message has no usable key
@@ -72,16 +72,16 @@ public record ListenerMethod(
     /**
      * Returns a message's key.
      *
-     * @throws UnusableKeyException if the message has no usable one
+     * @throws UnusableKeyException if the message has no usable key
      */
     ClaimKey key(Message<?> message, SqsMessage polled) {
         return new ClaimKey(scope(polled), text(message, polled));
     }
 
     /**
-     * Returns a message's key, and how another message would have it.
+     * Returns a message's key, and how a copy of the message would have the same key.
      *
-     * @throws UnusableKeyException if the message has no usable one
+     * @throws UnusableKeyException if the message has no usable key
      */
     MessageKeys.Key keyOf(Message<?> message, SqsMessage polled) {
         ClaimKey its = key(message, polled);
@@ -90,8 +90,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the claim that its handler gets while it is only observed. Where the message has no usable key, it tells that when it
-     * is asked for the key: no handler runs the less.
+     * Returns the claim that the handler gets while it is only observed. If the message has no usable key, the claim
+     * reports that only when the handler requests the key, so that no handler is prevented from running.
      */
     Claim observedClaim(Message<?> message) {
         SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
@@ -109,7 +109,7 @@ public record ListenerMethod(
         }
     }
 
-    /** Sets what becomes of a message without a key. Its id names it in place of the key. */
+    /** Sets what happens to a message without a key. The message's id names it in place of the key. */
     void specifyWithoutKey(ReceivedMessage received, MissingKeyException missing) {
         SqsMessage polled = received.polled();
         received.delivery()
@@ -135,7 +135,7 @@ public record ListenerMethod(
                 : KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, attribute);
     }
 
-    /** Returns a description of its keys. */
+    /** Returns a description of the listener's keys. */
     public String keyText() {
         return key != null
                 ? key.text()
@@ -143,7 +143,7 @@ public record ListenerMethod(
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
-    /** Returns whether it has a key of its own, and so ignores the key that a sender has put into the message attribute. */
+    /** Returns whether the listener has its own key expression, and so ignores the key in the message attribute. */
     public boolean ignoresKeyAttribute() {
         return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
     }
@@ -160,12 +160,12 @@ public record ListenerMethod(
         return Content.ofValue(KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message)));
     }
 
-    /** Returns whether it is one of the methods of a listener's class, among which the payload decides. */
+    /** Returns whether this is a method of a listener's class, among which the payload decides. */
     boolean isOfClass() {
         return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
     }
 
-    /** Returns whether it takes the payloads that no other method of its class takes. */
+    /** Returns whether this method takes the payloads that no other method of its class takes. */
     boolean isDefault() {
         SqsHandler handler = AnnotatedElementUtils.findMergedAnnotation(method, SqsHandler.class);
         return handler != null && handler.isDefault();

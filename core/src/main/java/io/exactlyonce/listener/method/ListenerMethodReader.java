@@ -39,7 +39,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and rejects methods that violate {@link
  * ListenerRules}.
  *
- * @param beans where reconcilers and transaction managers are
+ * @param beans contains reconcilers and transaction managers
  * @param modes the modes and settings of listeners; resolves {@code ${...}}
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
@@ -55,9 +55,9 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
      * Reads a method.
      *
      * @param bean the proxy that containers call, unless the method is only observed
-     * @param declared its target class's method
-     * @param handler as Spring Cloud AWS calls it
-     * @param resolvers make its arguments; none if they are not known
+     * @param declared the method of the bean's target class
+     * @param handler the method as Spring Cloud AWS calls it
+     * @param resolvers make the method's arguments; none if they are not known
      * @throws InvalidListenerException if the method cannot be handled exactly once, or observed
      */
     ListenerMethod read(
@@ -98,7 +98,10 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 modes.whenKeyMissing(declared));
     }
 
-    /** A payload that an observed listener gets is read by Spring Cloud AWS's own container, whatever its type says. */
+    /**
+     * Returns the type of payloads; not for an observed listener, whose payloads Spring Cloud AWS's own container
+     * reads.
+     */
     private static @Nullable PayloadType payload(Payloads payloads, boolean isObserved) {
         if (!isObserved) {
             return payloads.type();
@@ -112,7 +115,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    /** @param arguments which only an expression needs */
+    /** @param arguments made only if there is an expression */
     private @Nullable KeyExpression expression(Purpose purpose, String said, Supplier<HandlerArguments> arguments) {
         String text = resolve(said);
         return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
@@ -140,7 +143,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return resolved == null ? "" : resolved;
     }
 
-    /** Returns the refusal of a listener whose container is not being prepared. */
+    /** Returns the exception for a listener whose container is not prepared. */
     InvalidListenerException unprepared(ListenerDeclaration declared) {
         String factory = resolve(declared.seen().factory());
         return factory.isEmpty()

@@ -13,21 +13,13 @@ import org.springframework.core.env.PropertyResolver;
  *
  * @param properties resolve {@code ${...}}
  * @param otherwise the default mode
- * @param configured the settings of single listeners, by their ids
+ * @param configured the settings of single listeners, by id
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
     private static final Own NOTHING = new Own(null, null, null, null, null);
 
-    /**
-     * The settings of one listener.
-     *
-     * @param mode {@code null} for its annotation's
-     * @param timeout {@code null} for its annotation's
-     * @param onMismatch {@code null} for its annotation's
-     * @param whenKeyMissing {@code null} for its annotation's
-     * @param maxAttempts {@code null} for its annotation's
-     */
+    /** The configuration of one listener. A value that is {@code null} leaves the annotation's value in place. */
     public record Own(
             @Nullable ClaimMode mode,
             @Nullable Duration timeout,
@@ -35,7 +27,7 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
             @Nullable MissingKeyPolicy whenKeyMissing,
             @Nullable Integer maxAttempts) {}
 
-    /** Nothing is configured for single listeners. */
+    /** Makes settings without configuration of single listeners. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
         this(properties, otherwise, Map.of());
     }
@@ -55,7 +47,7 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
         return mode == ClaimMode.AS_CONFIGURED ? otherwise : mode;
     }
 
-    /** Returns a listener's policy for other content of its key, which may be that of all listeners. */
+    /** Returns a listener's policy for other content of a key, or else the policy of all listeners. */
     MismatchPolicy onMismatch(ListenerDeclaration declared) {
         MismatchPolicy own = own(declared).onMismatch();
         return own != null ? own : declared.annotation().onMismatch();

@@ -24,16 +24,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * The proxies of a listener's bean, from the one that its container calls to the one around the object. Several automatic proxy creators
- * make several. Each is a subclass: a proxy of interfaces has the parameters of the interface, whose type variables are unresolved.
- * A subclass cannot pass on the methods that it cannot override: they run on the proxy itself, whose fields are null.
+ * The proxies of a listener's bean, from the one that its container calls to the one around the object. Several
+ * automatic proxy creators make several proxies.
+ *
+ * <p>Each proxy is a subclass of the bean's class, because a proxy of interfaces would have the interface's parameters,
+ * whose type variables are unresolved. A subclass cannot pass on methods that it cannot override: they run on the proxy
+ * itself, whose fields are null.
  *
  * @param all from the outermost; none if the bean has no proxy
  * @param target the object behind them, or the innermost proxy if its object changes
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
-    /** Annotations of methods that frameworks call on the bean. Spring itself calls lifecycle methods on the target. */
+    /**
+     * Annotations of methods that frameworks call on the bean. Lifecycle methods are not among them, because Spring
+     * calls those on the target.
+     */
     private static final List<String> CALLED_ON_THE_BEAN = List.of(
             SqsListener.class.getName(),
             SqsHandler.class.getName(),
@@ -81,8 +87,9 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns the proxy in which the transaction of a method's claim begins: the innermost one that claims keys, because advice such as
-     * retries may be in between. It is never inside an application transaction. {@code null} if none claims.
+     * Returns the proxy in which the transaction of a method's claim begins; {@code null} if no proxy claims. It is the
+     * innermost proxy that claims keys, so that advice such as retries is outside of the transaction. It is never
+     * inside an application transaction.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;
@@ -131,7 +138,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether calls of a method bypass the proxy of a bean: they run on the proxy instead of the bean, or without a bean.
+     * Returns whether calls of a method bypass the proxy of a bean, and run on the proxy's own fields or without a
+     * bean.
      *
      * @param type the bean's class
      */
@@ -142,7 +150,7 @@ record ListenerProxies(List<Advised> all, Object target) {
                 || !isVisible(method, modifiers, ClassUtils.getUserClass(type));
     }
 
-    /** A proxy is in the package of the bean's class. */
+    /** Returns whether a proxy can override a method. A proxy is in the package of the bean's class. */
     private static boolean isVisible(Method method, int modifiers, Class<?> type) {
         if (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)) {
             return true;
@@ -154,9 +162,9 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Fails for other methods of a listener's bean that would run on its proxy.
+     * Rejects a bean whose other methods would run on its proxy.
      *
-     * @throws InvalidListenerException if there is one
+     * @throws InvalidListenerException if there is such a method
      */
     static void requireOthersFit(ListenerDeclaration listener, Class<?> type, ListenerModes modes) {
         MethodFilter broken = method -> !Modifier.isStatic(method.getModifiers())
@@ -183,7 +191,10 @@ record ListenerProxies(List<Advised> all, Object target) {
         return declared != null && !modes.isObserved(declared);
     }
 
-    /** Has the proxy that is being created extend its bean's class. Its creator looks that up after it has found its advice. */
+    /**
+     * Makes the proxy that is being created extend its bean's class. The proxy's creator reads this setting after it
+     * has found its advice.
+     */
     static void extendClass(BeanFactory beans) {
         String bean = ProxyCreationContext.getCurrentProxiedBeanName();
         if (bean != null

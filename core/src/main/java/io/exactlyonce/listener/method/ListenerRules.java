@@ -42,7 +42,7 @@ import org.springframework.util.PlaceholderResolutionException;
 
 /**
  * Rejects listener methods that could run unclaimed, whose claims could be completed before their work is done, or
- * whose messages could be deleted before their claims are completed. All but the public methods throw {@link
+ * whose messages could be deleted before their claims are completed. All methods that are not public throw {@link
  * InvalidListenerException}.
  *
  * @param returned the method's return type, resolved by its bean's class
@@ -87,7 +87,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
      * Logs the reason for which startup would fail if an observed listener were enforced.
      *
      * @param type the bean's class
-     * @return whether its work is done, and its message to be deleted, when its handler ends
+     * @return whether the handler's work has ended, and its message may be deleted, when the handler returns
      */
     boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
@@ -98,7 +98,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return hasFitShape && leavesAcknowledgement;
     }
 
-    /** Logs the refusal of what an observed listener may do, and an enforced one may not. */
+    /**
+     * Runs a check of an observed listener. Logs a refusal instead of throwing it, because only an enforced listener
+     * must pass.
+     */
     static boolean isFit(Runnable check) {
         try {
             check.run();
@@ -125,7 +128,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "make it a non-final instance method that is public or protected");
     }
 
-    /** Rejects combinations of attributes of which one has no meaning. */
+    /** Rejects combinations of attributes in which one has no meaning. */
     private void requireFitAttributes() {
         ExactlyOnceListener says = declared.annotation();
         boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
@@ -159,9 +162,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects a policy that would never apply, or that needs a claim for what has no key.
+     * Rejects a policy for messages without a key that would never apply, or that needs a claim.
      *
-     * @param whenKeyMissing the annotation's, or that of the listener's configuration
+     * @param whenKeyMissing the policy of the annotation, or of the listener's configuration
      */
     void requireFit(MissingKeyPolicy whenKeyMissing) {
         ExactlyOnceListener says = declared.annotation();
@@ -191,7 +194,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 isAsync() && declared.annotation().effects() == Effects.DATABASE,
                 "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
                 "do the work in the method itself, or set effects = EXTERNAL");
-        // Spring Cloud AWS awaits no future of a class's handlers.
+        // Spring Cloud AWS does not wait for a future that a method of a class returns.
         refuseIf(
                 isAsync() && declared.shared(),
                 "its result is asynchronous, which handlers of a class do not support",
@@ -208,7 +211,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return isBatch(method()) || raw == void.class || raw == Void.class ? ResolvableType.NONE : result();
     }
 
-    /** A claim must not be completed before the work is done. */
+    /** Rejects methods that may return before their work is done, because the claim would be completed too early. */
     void requireCompletionSignal() {
         refuseIf(
                 KotlinDetector.isSuspendingFunction(method()),
@@ -239,7 +242,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         }
     }
 
-    /** The value of a future counts, not the future itself. */
+    /** Returns the type of the result; for a future, the type of its value. */
     private ResolvableType result() {
         return isAsync() ? returned.as(CompletionStage.class).getGeneric(0) : returned;
     }
@@ -256,12 +259,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 : RETURN_THE_WORK;
     }
 
-    /** Returns whether a method takes more than one message at a time, or seems to. */
+    /** Returns whether a method takes, or seems to take, more than one message at a time. */
     static boolean isBatch(Method method) {
         return Arrays.stream(method.getParameterTypes()).anyMatch(Collection.class::isAssignableFrom);
     }
 
-    /** Returns the parameter by which a batch's method takes the messages; {@code null} if there is none. */
+    /** Returns the parameter of a batch method that takes the messages; {@code null} if there is none. */
     static @Nullable MethodParameter list(Method method) {
         return parameters(method)
                 .filter(parameter ->
@@ -274,7 +277,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return IntStream.range(0, method.getParameterCount()).mapToObj(index -> new MethodParameter(method, index));
     }
 
-    /** Returns the payload type of a batch's messages; {@code Object} if the list does not have it. */
+    /** Returns the payload type of a batch's messages; {@code Object} if the list does not name a type. */
     static Class<?> itemType(MethodParameter list) {
         ResolvableType item = ResolvableType.forMethodParameter(list).getGeneric(0);
         return (Message.class.isAssignableFrom(item.toClass()) ? item.getGeneric(0) : item).toClass();
@@ -313,7 +316,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Spring Cloud AWS chooses among the handlers of a class by the one payload of a message.
+     * Rejects batch methods in a class, because Spring Cloud AWS chooses among the methods of a class by the payload of
+     * a single message.
      *
      * @throws InvalidListenerException if one of them takes batches
      */
@@ -327,8 +331,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * The engine alone deletes a message, once its key's completion is recorded. A handler that deletes it earlier, or a mode that
-     * deletes it after a failure, would lose it.
+     * Rejects other ways to delete a message than the engine's, which deletes it only after its key's completion is
+     * recorded. A handler could delete the message earlier, and an acknowledgement mode could delete it after a
+     * failure. Both would lose it.
      */
     void requireNoAcknowledgement() {
         String mode = properties.resolveRequiredPlaceholders(declared.seen().acknowledgementMode());

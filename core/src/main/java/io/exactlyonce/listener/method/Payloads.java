@@ -25,7 +25,7 @@ record Payloads(
     /**
      * Returns the type of payloads.
      *
-     * @return {@code null} if the method takes no payload, or it is not known which parameter does
+     * @return {@code null} if the method takes no payload, or the parameter that takes it is not known
      * @throws InvalidListenerException if payloads of the type can never be made
      */
     @Nullable PayloadType type() {
@@ -47,7 +47,10 @@ record Payloads(
         return null;
     }
 
-    /** Without the list of resolvers, Spring Cloud AWS finds only the methods of a class, by their parameters. */
+    /**
+     * Returns whether a parameter takes the payload. Without its list of resolvers, Spring Cloud AWS finds only the
+     * methods of a class, by their parameters.
+     */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {
             return declared.shared()
@@ -77,7 +80,10 @@ record Payloads(
                 : type;
     }
 
-    /** Spring Cloud AWS reads the message of a notification as a JSON text, and fails if the type argument names no class. */
+    /**
+     * Rejects a notification with a type argument other than text. Spring Cloud AWS reads the message of a notification
+     * as a JSON text, and fails if the type argument names no class.
+     */
     private void requireTextOfNotifications(ResolvableType type) {
         if (SnsNotification.class.isAssignableFrom(type.toClass())) {
             Class<?> content = type.as(SnsNotification.class).getGeneric(0).resolve();

@@ -23,12 +23,12 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method with effects in the database whose own transaction would begin before its claim's
- * transaction, or would not join it as its {@code @Transactional} says.
+ * Rejects a listener method with effects in the database in two cases: its own transaction would begin before its
+ * claim's transaction, or would not join that transaction as its {@code @Transactional} says.
  */
 record TransactionRules(ListenerDeclaration declared) {
 
-    /** The propagations that leave an open transaction, or refuse to work in one. */
+    /** The propagations that suspend an open transaction, or refuse to work in one. */
     private static final Map<Integer, String> LEAVING = Map.of(
             TransactionDefinition.PROPAGATION_REQUIRES_NEW, "REQUIRES_NEW",
             TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",
@@ -36,11 +36,12 @@ record TransactionRules(ListenerDeclaration declared) {
 
     private static final String BUT = "effects = DATABASE, but @Transactional";
 
-    /** A method's own transaction, whatever annotation or configuration it comes from, and the advice that begins it. */
+    /** A method's own transaction, from an annotation or from configuration, and the advice that begins it. */
     private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
 
     /**
-     * Rejects a transaction that would begin before the claim's transaction, because it would be committed after the claim is completed.
+     * Returns the method's own transaction. Rejects a transaction that would begin before the claim's transaction,
+     * because it would be committed after the claim is completed.
      */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
@@ -80,8 +81,8 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     /**
-     * Returns how the claim's transaction must begin, so that the method's own transaction can join it: with the same
-     * timeout and isolation level, which only the beginning of a transaction can set.
+     * Returns the settings with which the claim's transaction must begin, so that the method's own transaction can join
+     * it: the same timeout and isolation level, which can be set only at the beginning.
      *
      * @param manager begins the claim's transaction
      * @param name the name by which the listener chose this manager; empty if it is the default
@@ -115,7 +116,7 @@ record TransactionRules(ListenerDeclaration declared) {
         return attribute;
     }
 
-    /** Returns the exceptions for which its writes would be committed, though the handler throws. */
+    /** Returns the exceptions of the handler for which its own transaction would commit. */
     private static String committing(TransactionAttribute attribute) {
         List<RollbackRuleAttribute> rules =
                 attribute instanceof RuleBasedTransactionAttribute ruled ? ruled.getRollbackRules() : List.of();
@@ -146,14 +147,16 @@ record TransactionRules(ListenerDeclaration declared) {
         return BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, name);
     }
 
-    /** Returns the manager that the advice uses for an annotation without one; {@code null} if there are several. */
+    /**
+     * Returns the manager that the advice uses for an annotation that names none; {@code null} if there are several.
+     */
     private static @Nullable TransactionManager usual(Own own, BeanFactory beans) {
         String ofType = BeanFactoryAnnotationUtils.getQualifierValue(own.type());
         if (StringUtils.hasText(ofType)) {
             try {
                 return named(beans, ofType);
             } catch (NoSuchBeanDefinitionException none) {
-                // The qualifier is not of a transaction manager.
+                // The qualifier names something other than a transaction manager.
             }
         }
         TransactionManager configured = own.advice().getTransactionManager();

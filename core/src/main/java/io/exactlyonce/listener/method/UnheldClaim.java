@@ -6,10 +6,10 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.function.Supplier;
 
 /**
- * The substitute for a claim that a handler gets in observe mode, in which it does not wait for the store, or for a message without
- * a key. This substitute has only the message's data.
+ * The substitute for a claim, which has only the message's data. A handler gets it in observe mode, because it does not
+ * wait for the store there, and for a message without a key.
  *
- * @param claimed returns the key that would be claimed, or throws if the message has no usable one
+ * @param claimed returns the key that would be claimed, or throws if the message has no usable key
  * @param attempt how often SQS has delivered the message
  * @param reason why nothing is claimed, and the remedy
  */
@@ -23,7 +23,7 @@ record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) imple
             "it has no key, and whenKeyMissing = RUN_UNPROTECTED calls the handler without a claim;"
                     + " leave the call out for such a message";
 
-    /** Returns the substitute for a message without a usable key, whose methods throw the reason if they need the key. */
+    /** Returns the substitute for a message without a usable key. Methods that need the key throw the reason. */
     static UnheldClaim withoutKey(UnusableKeyException why, int attempt, String reason) {
         return new UnheldClaim(
                 () -> {

@@ -32,17 +32,18 @@ import org.springframework.messaging.Message;
 
 /**
  * Wraps a container's listener, and changes nothing: the same messages on the same thread, the same future, the same
- * exceptions.
+ * exceptions. Whatever is wrong with a message, the wrapper throws nothing.
  *
- * <p>The outcome of a handler is observed here rather than by an interceptor, which gets a success if an error handler
- * has swallowed a failure, and nothing if the interceptor before it has failed. Keys are read as the container's first
- * interceptor, of messages as they were polled, as they are where keys are claimed. Whatever is wrong with a message,
- * nothing is thrown.
+ * <p>The outcome of a handler is observed here, and not by an interceptor. If an error handler swallows a failure, an
+ * interceptor gets a success. If an earlier interceptor fails, a later one gets nothing.
+ *
+ * <p>Keys are read by the container's first interceptor, from messages as they were polled, like in enforce mode.
  *
  * @param unknownQueue for messages whose queue is not known
- * @param lease of claims, unless leases are configured
+ * @param lease the claims' lease, unless leases are configured
  * @param ownKeys throws if the keys of a queue, by its URL, must not be recorded
- * @param signalsCompletion whether a handler that returns has done its work: asked of each, since containers may be configured later
+ * @param signalsCompletion whether the work of a handler has ended when the handler returns; called for each
+ *     message, because containers may be configured later
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -54,7 +55,9 @@ record ObservedListener<T>(
         BooleanSupplier signalsCompletion)
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
-    /** How runs begin whose messages are on their way to their listener on this thread, by receipt. */
+    /**
+     * For each message that this thread is passing to its listener: how to start its observed run, by receipt handle.
+     */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
 
@@ -79,7 +82,10 @@ record ObservedListener<T>(
         POLLED.set(read);
     }
 
-    /** Key expressions and converters are the application's. A queue whose keys are not recorded has no usable ones. */
+    /**
+     * Returns how to start the run of a message. Its key is read safely, because key expressions and converters are the
+     * application's. In a queue whose keys are not recorded, no key is usable.
+     */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
         try {
@@ -100,7 +106,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Spring Cloud AWS's adapter of a blocking listener changes threads if necessary. */
+    /** Passes the executor on, because Spring Cloud AWS's adapter of a blocking listener may change threads. */
     @Override
     public void setTaskExecutor(TaskExecutor taskExecutor) {
         if (original instanceof TaskExecutorAware aware) {
@@ -146,7 +152,7 @@ record ObservedListener<T>(
         return runs;
     }
 
-    /** Reads a key late where an interceptor has changed the thread. */
+    /** Starts a run. Reads the key only now if an interceptor has changed the thread. */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
         SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
         if (polled == null) {
@@ -158,8 +164,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * A batch handler may name failed messages: the others' effects have happened, although SQS redelivers all. If it
-     * is unknown whether the work is done, the key must not count as completed.
+     * Reports the ends of runs. A batch handler may name failed messages: the effects of the others have happened,
+     * although SQS redelivers all. If it is unknown whether the work has ended, the key does not count as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null
@@ -176,7 +182,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Wrappers of a handler's exception by Spring Cloud AWS or a future. */
+    /** Returns whether Spring Cloud AWS or a future has wrapped a handler's exception. */
     private static boolean isWrapper(Throwable thrown) {
         return thrown instanceof ListenerExecutionFailedException
                 || thrown instanceof AsyncAdapterBlockingExecutionFailedException

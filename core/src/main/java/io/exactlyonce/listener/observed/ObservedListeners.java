@@ -27,7 +27,8 @@ import org.springframework.beans.factory.ObjectFactory;
 public final class ObservedListeners {
 
     /**
-     * SQS's default, for the queue's own timeout: reading that would need a permission that a plain listener does not.
+     * SQS's default visibility timeout, assumed for the queue, because reading the queue's own timeout needs a
+     * permission that a plain listener may lack.
      */
     private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
 
@@ -35,14 +36,14 @@ public final class ObservedListeners {
 
     private final ObjectFactory<ObservedClaims> claims;
 
-    /** @param claims beside handlers; made when the first listener is observed */
+    /** @param claims records observations; made when the first listener is observed */
     public ObservedListeners(ObjectFactory<ObservedClaims> claims) {
         this.claims = claims;
     }
 
     /**
-     * Puts observers in place, if a container's listener is only observed. Interceptors that the application's factory adds come
-     * after ours.
+     * Adds observers to a container whose listener is only observed. Interceptors that the application's factory adds
+     * come after ours.
      *
      * @param made has its listener, and nothing that its factory adds later
      * @param endpoint Spring Cloud AWS's own
@@ -54,7 +55,7 @@ public final class ObservedListeners {
             ContainerSettings settings,
             SharedQueues queues) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
-            // Single messages or batches, by Spring Cloud AWS's own rule.
+            // Spring Cloud AWS's own rule chooses single messages or batches.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
             observe(container, endpoint, settings, queues);
         }
@@ -88,15 +89,16 @@ public final class ObservedListeners {
                 shared.observing(id),
                 signalsCompletion);
         container.setAsyncMessageListener(observed);
-        // A container that is set up again keeps the interceptors that it has.
+        // A container that is set up again still has its interceptors.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
             container.addMessageInterceptor(observed);
         }
     }
 
     /**
-     * Asked of each message: options and components may be exchanged after the container is set up, until it starts. Component
-     * the application's own factories may decide on deleting.
+     * Returns whether the container deletes messages when their handlers return. Called for each message, because
+     * options and components may be exchanged until the container starts. The application's own component factories may
+     * delete in another way.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL
@@ -104,8 +106,9 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns nine tenths of a visibility timeout. A claim begins later than its message's timeout, and ends before it:
-     * the key of a dead worker is free when its message is redelivered, which is a takeover, not an overlap.
+     * Returns nine tenths of a visibility timeout. A claim begins later than its message's timeout, and ends before it.
+     * So the key of a dead worker is free when its message is redelivered, which then counts as a takeover and not as
+     * an overlap.
      */
     static VisibilityWindow lease(@Nullable Duration window) {
         long seconds = Math.max(1, (window == null ? USUAL_WINDOW : window).toSeconds() * 9 / 10);

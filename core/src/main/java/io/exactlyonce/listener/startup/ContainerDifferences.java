@@ -26,11 +26,11 @@ public final class ContainerDifferences {
     private ContainerDifferences() {}
 
     /**
-     * Logs a listener's differences: as a warning if a setting is ignored.
+     * Logs a listener's differences, as a warning if a setting is ignored.
      *
-     * @param container as the application's factory has made it
-     * @param isTransactional whether keys are claimed in the handler's transaction, so after interceptors
-     * @param longestBuffered for how long deletes are gathered at most
+     * @param container the container as the application's factory has made it
+     * @param isTransactional whether keys are claimed in the handler's transaction, and so after interceptors
+     * @param longestBuffered the longest time for which deletes are gathered
      */
     public static void log(
             String listener,
@@ -81,7 +81,7 @@ public final class ContainerDifferences {
         }
     }
 
-    /** Returns what becomes of options that would buffer deletes for longer. */
+    /** Returns how options that would buffer deletes for longer are changed. */
     private static @Nullable String buffering(SqsMessageListenerContainer<?> container, Duration longestBuffered) {
         boolean isFifo = container.getQueueNames().stream().anyMatch(FifoUtils::isFifo);
         Duration interval = Objects.requireNonNullElse(

@@ -17,7 +17,7 @@ import org.springframework.util.StringUtils;
  */
 record ListenedQueue(String id, String place, QueueAddress address, boolean isFound, ListenerMethod method) {
 
-    /** Log lines have the name of the class that compares. */
+    /** Log lines are under the name of the class that compares. */
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
     static ListenedQueue configured(String id, String place, ListenerMethod method) {
@@ -42,7 +42,7 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
     }
 
     /**
-     * Checks that another listener has keys of its own, unless it is on the same queue, or both have set the scope.
+     * Checks that another listener has its own keys, unless it is on the same queue, or both have set the scope.
      *
      * @throws InvalidListenerException if the two would share keys by chance
      */

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /** The application's listeners with their queues. Each is added when its container is made. */
 public final class ListenerRegistry {
 
-    /** Spring Cloud AWS generates ids of this prefix and a number, which changes with the code. */
+    /** The prefix of ids that Spring Cloud AWS generates. A number follows, which changes when the code changes. */
     private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
 
     private final List<ListenedQueue> queues = new CopyOnWriteArrayList<>();
@@ -21,7 +21,7 @@ public final class ListenerRegistry {
         queues.add(added);
     }
 
-    /** Replaces a queue that a listener names by the queue that its client has found. */
+    /** Replaces a queue as a listener names it by the queue that the listener's client has found. */
     void replace(ListenedQueue named, ListenedQueue found) {
         queues.set(queues.indexOf(named), found);
     }

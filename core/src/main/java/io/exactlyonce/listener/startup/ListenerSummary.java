@@ -20,7 +20,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * One line of the log for each listener that starts on a queue.
+ * Logs one line for each listener that starts on a queue.
  *
  * @param backend describes the claim store; called for each line
  * @param policy the listeners' settings for claims

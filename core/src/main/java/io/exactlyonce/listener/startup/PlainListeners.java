@@ -13,8 +13,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Warns at startup of listeners that claim no keys on a queue of a listener that does: SQS delivers a message to any
- * listener of its queue, so a plain one handles messages again. Listeners of other applications are not detected.
+ * Warns at startup of plain listeners, which claim no keys, on the queue of a listener that claims keys. SQS delivers a
+ * message to any listener of its queue, so a plain listener may handle a message again. Listeners of other applications
+ * are not detected.
  */
 public final class PlainListeners implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -22,7 +23,7 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
 
     private final ListenerRegistry listeners;
 
-    /** @param listeners all that are prepared to claim keys */
+    /** @param listeners all listeners that claim keys */
     public PlainListeners(ListenerRegistry listeners) {
         this.listeners = listeners;
     }

@@ -38,7 +38,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
             "Missing queues are created at startup, without a dead-letter queue, only if "
                     + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
-    /** The reason for a failed lookup, derived from the SDK's failure: the first that matches a cause. */
+    /** The reason for a failed lookup, derived from the SDK's failure. The first reason that matches a cause counts. */
     private enum Problem {
         /** SQS answers that it has no such queue, in this region and account. */
         MISSING(
@@ -59,7 +59,10 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "SQS rejects the credentials, or they may not read the queue",
                 "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
-        /** No provider of credentials had any: nothing was sent. The SDK has no type for it but a client's exception. */
+        /**
+         * No provider of credentials had any, so nothing was sent. The SDK reports this as a client exception without a
+         * type of its own.
+         */
         NO_CREDENTIALS(
                 cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),
                 "no AWS credentials were found",
@@ -74,7 +77,10 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "Correct the region '%region%' in spring.cloud.aws.region.static (or AWS_REGION), such as eu-central-1; if AWS has"
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
-        /** No server listens there, or none answered. The SDK may report a connection that cannot be made as one that was not acquired. */
+        /**
+         * No server listens there, or none answered. If a connection cannot be made, the SDK may report that none could
+         * be acquired from its pool.
+         */
         UNREACHABLE(
                 cause -> cause instanceof IOException
                         || cause instanceof TimeoutException
@@ -132,15 +138,15 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     /**
      * Makes a failure.
      *
-     * @param queue its name, URL or ARN as it was configured
-     * @param region the region that the client asks, for people
-     * @param endpoint the address that was configured; {@code null} for AWS's for the region
+     * @param queue the queue's name, URL or ARN as configured
+     * @param region the region that the client calls, for people to read
+     * @param endpoint the configured address; {@code null} for AWS's address of the region
      */
     QueueUnavailableException(String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
         this(Problem.of(cause), queue, listener, region, withoutSecrets(endpoint), cause);
     }
 
-    /** Returns protocol, host and port only: user, path and parameters may hold secrets. */
+    /** Returns protocol, host and port only, because user, path and parameters may contain secrets. */
     private static @Nullable String withoutSecrets(@Nullable URI endpoint) {
         if (endpoint == null) {
             return null;
@@ -184,7 +190,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 cause);
     }
 
-    /** Checks that a client can do what the listener asks of it after its first message. */
+    /** Checks that a client implements all operations that the listener uses later. */
     public static void requireComplete(SqsAsyncClient client, String queue, String listener) {
         List<String> missing = ClientAbilities.missing(client);
         if (!missing.isEmpty()) {
@@ -192,7 +198,10 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
         }
     }
 
-    /** Other clients than the SDK's, such as an application's decorators, may have no configuration. */
+    /**
+     * Makes the failure of a client, with its region and endpoint. A client that is not the SDK's own, such as an
+     * application's decorator, may not show them.
+     */
     public static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<StackTraceElement> unsupported = Causes.of(cause)
                 .filter(UnsupportedOperationException.class::isInstance)

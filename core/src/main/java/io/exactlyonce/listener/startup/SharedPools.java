@@ -17,8 +17,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Warns at startup of a pool that has fewer connections than handlers with {@code effects = DATABASE} may use at once:
- * each occupies one while it runs, and claims of the others wait for it.
+ * Warns at startup of a pool that has fewer connections than handlers with {@code effects = DATABASE} may use at once.
+ * Each such handler occupies a connection while it runs, and claims of other deliveries wait for one.
  */
 public final class SharedPools implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -42,7 +42,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
         }
     }
 
-    /** Returns how many handlers of a queue may run at once: for batches, of full ones. */
+    /** Returns how many handlers of a queue may run at once. A batch handler counts once for each full batch. */
     private static int handlers(String queue, SqsContainerOptions options, ListenerMethod method) {
         int messages = options.getMaxConcurrentMessages();
         boolean hasBatchOfEachGroup = queue.endsWith(".fifo")
@@ -57,7 +57,6 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
         demands.stream().collect(Collectors.groupingBy(Demand::pool)).forEach((pool, all) -> warnIfSmaller(pool, all));
     }
 
-    /** Ignores the refresh of another context. */
     private void warnIfSmaller(Pool pool, List<Demand> demands) {
         int handlers = demands.stream().mapToInt(Demand::handlers).sum();
         if (handlers > pool.connections() && told.add(pool)) {

@@ -20,16 +20,16 @@ import org.springframework.core.annotation.Order;
 
 /**
  * Compares the listeners of an application that share a queue or a scope. Two queues of one name fail startup: their
- * listeners have one scope by default, and the messages of one queue would be deleted as duplicates of the other's.
+ * listeners have the same scope by default, so messages of one queue would be deleted as duplicates of the other's.
  * Listeners share keys across queues only if both set {@code scope}.
  *
  * <p>Warns of listeners that share a queue or a scope with different settings. SQS delivers a message to any listener
  * of its queue, and redelivers it to any other: a listener with another scope handles it again. Listeners of other
  * applications are not detected. {@link PlainListeners} warns of listeners that claim no keys.
  *
- * <p>Queues are compared twice: by the text of their listeners when containers are made, and by region, account and
- * server when containers start, since only then their clients have been asked. Listeners in observe mode are compared by
- * their first message.
+ * <p>Queues are compared twice. When containers are made, the texts of their listeners are compared. When containers
+ * start and their clients have found the queues, regions, accounts and servers are compared. Listeners in observe mode
+ * are compared by their first message.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE) // Runs before checks that remember a subscription.
 public final class SharedQueues implements SubscriptionCheck {
@@ -38,7 +38,7 @@ public final class SharedQueues implements SubscriptionCheck {
 
     private final ListenerRegistry listeners;
 
-    /** @param listeners gets each listener that may share its queue or scope with the others */
+    /** @param listeners collects each listener that may share its queue or scope with others */
     public SharedQueues(ListenerRegistry listeners) {
         this.listeners = listeners;
     }
@@ -46,7 +46,8 @@ public final class SharedQueues implements SubscriptionCheck {
     /**
      * Adds the queues of a container that is made.
      *
-     * @throws InvalidListenerException if the listener would share keys with one of another queue unseen
+     * @throws InvalidListenerException if the listener would unintentionally share keys with a listener of another
+     *     queue
      */
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
@@ -59,7 +60,7 @@ public final class SharedQueues implements SubscriptionCheck {
         }
     }
 
-    /** Requires keys of their own, except of two observed listeners, which never fail startup. */
+    /** Requires separate keys. For two observed listeners only logs, because these never fail startup. */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
             other.requireOwnKeys(added);
@@ -110,7 +111,10 @@ public final class SharedQueues implements SubscriptionCheck {
         }
     }
 
-    /** Synchronized, because containers start in parallel: of two, the second must see the first. */
+    /**
+     * Adds a queue that was found. Synchronized, because containers start in parallel: the second of two must see the
+     * first.
+     */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
                 .filter(own -> own.id().equals(id) && !own.address().differsFrom(address))
