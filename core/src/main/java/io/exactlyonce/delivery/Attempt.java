@@ -18,10 +18,10 @@ import org.springframework.messaging.Message;
 /**
  * A delivery's attempt at its key: what is to be claimed, the claim, and how the attempt ended.
  *
- * <p>An attempt belongs to one thread at a time. The claiming thread passes it to the handler's thread, and that one to the thread
- * that records the outcome; if the delivery waits, the thread that looks up waiting keys has it. The store's queue, the executor,
- * futures, the set of waiting deliveries and the compare-and-set of the delivery's state publish it between them. Any thread may
- * use the {@link Delivery}.
+ * <p>An attempt belongs to one thread at a time. The claiming thread passes it to the handler's thread, and the
+ * handler's thread to the thread that records the outcome. If the delivery waits, the attempt belongs to the thread
+ * that looks up waiting keys. Between these threads, the store's queue, the executor, futures, the set of waiting
+ * deliveries and the compare-and-set of the delivery's state publish it. Any thread may use the {@link Delivery}.
  */
 public final class Attempt {
 
@@ -32,7 +32,7 @@ public final class Attempt {
         /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
         @Nullable String header(String name);
 
-        /** Returns the message as the handler gets it. Not once it is forgotten. */
+        /** Returns the message as the handler gets it. Not available after {@link #forget}. */
         default Message<?> message() {
             throw new IllegalStateException("The content of this message is not known any more");
         }
@@ -67,8 +67,8 @@ public final class Attempt {
     }
 
     /**
-     * Drops the content. A sender may make it as long as a queue permits, and a converter many times longer. Ids, receipt handle and key
-     * stay.
+     * Drops the content, which a sender may make as long as a queue permits, and a converter many times longer. Ids,
+     * receipt handle and key stay.
      */
     public void forgetContent() {
         sent.forget();
@@ -78,22 +78,22 @@ public final class Attempt {
         }
     }
 
-    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is not known. */
+    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is forgotten. */
     public @Nullable String sent(String name) {
         return sent.header(name);
     }
 
-    /** Returns the message as the handler gets it. Only until the content is forgotten. */
+    /** Returns the message as the handler gets it. Not available after {@link #forgetContent}. */
     public Message<?> message() {
         return sent.message();
     }
 
     /**
-     * Sets its listener's claim.
+     * Sets the claim that the listener specifies.
      *
      * @param wanted {@code null} if the message has no usable key: it is returned with backoff
      * @param group the message's group on a FIFO queue, else empty
-     * @param keepsResult whether the handler's result is stored: there is no result of one message of a batch
+     * @param keepsResult whether the handler's result is stored; a batch handler has no result for a single message
      */
     public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
         this.spec = wanted;
@@ -102,11 +102,11 @@ public final class Attempt {
     }
 
     /**
-     * Sets what is to become of its message, which has no key.
+     * Sets what happens to a message without a key.
      *
      * @param policy the listener's
-     * @param standIn names the delivery in log lines and events, in place of its key
-     * @param unprotected what the handler gets in place of a claim
+     * @param standIn names the delivery in log lines and events, in place of a key
+     * @param unprotected the handler's substitute for a claim
      */
     public void specifyWithoutKey(MissingKeyPolicy policy, ClaimKey standIn, Claim unprotected, String group) {
         this.missing = policy;
@@ -117,14 +117,17 @@ public final class Attempt {
         }
     }
 
-    /** Returns the policy for a message without a key, once; {@code null} for messages with a key, and for later calls. */
+    /**
+     * Returns the policy for a message without a key, once. Returns {@code null} for a message with a key, and for
+     * later calls.
+     */
     public @Nullable MissingKeyPolicy takeMissingKey() {
         MissingKeyPolicy taken = missing;
         missing = null;
         return taken;
     }
 
-    /** Returns whether its handler is called without a claim. */
+    /** Returns whether the handler is called without a claim. */
     public boolean isUnprotected() {
         return unprotected != null;
     }
@@ -133,22 +136,22 @@ public final class Attempt {
         return group;
     }
 
-    /** Returns its listener's claim. Only if its message has a usable key. */
+    /** Returns the claim that the listener specifies. Only if the message has a usable key. */
     public ClaimSpec spec() {
         return Objects.requireNonNull(spec);
     }
 
-    /** Returns whether its message has a usable key. */
+    /** Returns whether the message has a usable key. */
     public boolean hasKey() {
         return spec != null;
     }
 
-    /** Returns the key to claim. Only if its message has a usable one. */
+    /** Returns the key to claim. Only if the message has a usable key. */
     public ClaimKey key() {
         return spec().key();
     }
 
-    /** Returns whether its key is claimed in an application transaction, together with the handler's effects. */
+    /** Returns whether the key is claimed in an application transaction, together with the handler's effects. */
     public boolean isTransactional() {
         return spec != null && spec.transaction() != null;
     }
@@ -163,7 +166,7 @@ public final class Attempt {
         return begun;
     }
 
-    /** Returns whether the key still has to be claimed: there is a key, and it was not requested yet. */
+    /** Returns whether the key must still be claimed: there is a key, and no request for it was made yet. */
     public boolean isToBeClaimed() {
         return spec != null && request == null;
     }
@@ -196,14 +199,14 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Continues without a claim: the store is not called, and there is no lease to renew. */
+    /** Continues without a claim: the store is not called, and no lease is renewed. */
     public void runUnprotected(ClaimSettings terms) {
         makeRequest(terms);
         claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
         delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Takes a claim that an open transaction holds. There is no lease to renew. */
+    /** Takes a claim that an open transaction holds. No lease is renewed. */
     public void acquiredWithin(HeldClaim held) {
         claim = held;
     }
@@ -212,7 +215,7 @@ public final class Attempt {
         return claim != null;
     }
 
-    /** Returns the claim on its key. Only while it holds one. */
+    /** Returns the claim that this attempt holds. Only while it holds one. */
     public HeldClaim claim() {
         return Objects.requireNonNull(claim);
     }
@@ -224,9 +227,9 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and by this
-     * JVM's clock its lease is valid; without a claim, its visibility timeout. Callers check this right before the call, and again after
-     * any step that may block.
+     * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and its
+     * lease is valid by this JVM's clock. Without a claim, its visibility timeout must be valid instead. Callers check
+     * this right before the call, and again after any step that may block.
      */
     public boolean isReady() {
         return claim != null
@@ -244,8 +247,8 @@ public final class Attempt {
     }
 
     /**
-     * Sets the outcome of the attempt, to be recorded. An effect that has happened is recorded by a completion: from here
-     * on the message is deleted or abandoned, but not returned. Without a claim, nothing is recorded.
+     * Sets the outcome of the attempt, to be recorded. If the effect has happened, the outcome is a completion: from
+     * here on, the message is deleted or abandoned, but not returned. Without a claim, nothing is recorded.
      *
      * @return false if the listener's stop has already released the claim
      */
@@ -270,7 +273,10 @@ public final class Attempt {
                 : delivery.markFailed();
     }
 
-    /** Releases the claim without a doubt, because the handler was not called; unless the listener's stop releases it. */
+    /**
+     * Releases the claim, not in doubt, because the handler was not called. Does nothing if the listener's stop
+     * releases it.
+     */
     public void release(String reason) {
         claim = null;
         if (resolve(new ClaimResolution.Released(id(), reason, false))) {
@@ -288,8 +294,8 @@ public final class Attempt {
     }
 
     /**
-     * Sets the failure of the attempt. Only the first one counts, because the handler's own failure precedes others. An application
-     * exception is kept without its message, which may quote a payload.
+     * Sets the failure of the attempt. Only the first failure counts, because the handler's own failure comes before
+     * others. An application exception is kept without its message, which may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
@@ -305,8 +311,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns the failure of the attempt, by class, attempt and key, with the reason if that is the transaction of its
-     * claim; {@code null} if there is none, or no usable key.
+     * Returns the failure of the attempt, by class, attempt and key. If the transaction of the claim failed, also has
+     * the reason. {@code null} if there is no failure, or no usable key.
      */
     public @Nullable String failure() {
         return failure;

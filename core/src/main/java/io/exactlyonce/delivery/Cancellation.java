@@ -12,15 +12,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Stops one call of a handler: first its thread, then the future that continues after its method. The deliveries of a
- * batch share it. Thread-safe: run by one thread, stopped by any.
+ * batch share it. Thread-safe: one thread runs the call, and any thread may stop it.
  *
- * <p>Advice around the application's method may call it several times, or not at all. Where the calls of the method are
- * reported ({@link #awaitWork}), none begins after a stop, and a stop before, between or after them has ended no work.
+ * <p>Advice around the application's method may call the method several times, or not at all. If these calls are
+ * reported ({@link #awaitWork}), no call begins after a stop. A stop before, between or after them has not ended any
+ * work.
  *
- * <p>An interrupt reaches the thread at most once, and only while it is inside the handler: afterwards the thread
- * completes claims or belongs to another delivery. The future is cancelled once at most. That completes an ordinary
- * {@link CompletableFuture} at once, whether or not the work heeds it: that such a future has ended says nothing about
- * the work behind it.
+ * <p>An interrupt reaches the thread at most once, and only while the thread is inside the handler: afterwards the
+ * thread completes claims or belongs to another delivery. The future is cancelled at most once. The cancellation
+ * completes an ordinary {@link CompletableFuture} at once, even if the work behind it ignores the cancellation. So the
+ * end of such a future says nothing about the work.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -39,7 +40,10 @@ public final class Cancellation implements AutoCloseable {
     private @Nullable CompletableFuture<?> future;
     private Executor cancellations = Runnable::run;
 
-    /** Stops the call: interrupts the thread if it is inside, and cancels the future that continues now or later. */
+    /**
+     * Stops the call: interrupts the thread if it is inside the handler, and cancels the future that continues now or
+     * later.
+     */
     public void stop() {
         synchronized (this) {
             stopRequested = true;
@@ -56,7 +60,7 @@ public final class Cancellation implements AutoCloseable {
         return inside;
     }
 
-    /** Returns the stack of the thread that is inside; empty if none is. */
+    /** Returns the stack of the thread that is inside the handler; empty if none is. */
     public synchronized StackTraceElement[] stack() {
         return inside ? thread.getStackTrace() : new StackTraceElement[0];
     }
@@ -76,7 +80,7 @@ public final class Cancellation implements AutoCloseable {
         reportsWork = true;
     }
 
-    /** Called before the method. Returns whether it may be called, because nothing stopped it. */
+    /** Called before the method. Returns whether the method may be called: false after a stop. */
     public synchronized boolean beginWork() {
         if (stopRequested) {
             return false;
@@ -86,17 +90,23 @@ public final class Cancellation implements AutoCloseable {
         return true;
     }
 
-    /** A call of the method has ended. */
+    /** Called when a call of the method has ended. */
     public synchronized void endWork() {
         working--;
     }
 
-    /** Called if the method is not called, because of a failure. Advice may answer in its place, but not for this failure. */
+    /**
+     * Called if the method is not called, because of a failure. Advice may return a result in its place, but not for
+     * this failure.
+     */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
 
-    /** Returns the failure that refused the method its only call; {@code null} if there is none, or the method was called. */
+    /**
+     * Returns the failure for which the only call of the method was refused; {@code null} if there is none, or the
+     * method was called.
+     */
     public synchronized @Nullable Exception refusal() {
         return hasWorked ? null : refusal;
     }
@@ -116,12 +126,12 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called when the handler's method returned. Its work may continue.
+     * Called when the handler's method returned a future of its work.
      *
-     * @param returned ends when the work does
-     * @param cancellations cancels it, which calls back the code that waits for it
-     * @param ended is called with the result or the failure, on whatever thread completes the future
-     * @return ends when it has been called; fails with its exception
+     * @param returned completes when the work ends
+     * @param cancellations runs the cancellation, which calls back the code that waits for the future
+     * @param ended is called with the result or the failure, on any thread that completes the future
+     * @return completes after {@code ended} was called; fails with its exception
      */
     public CompletableFuture<Void> continueWith(
             CompletableFuture<?> returned,
@@ -139,7 +149,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called if nothing can cancel the work or detect its end. Returns the reason, as a cancellation that the work may have ignored.
+     * Called if nothing can cancel the work or detect its end. Returns the reason as a cancellation, which the work may
+     * have ignored.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -153,7 +164,7 @@ public final class Cancellation implements AutoCloseable {
         return cancelled && failure instanceof CancellationException;
     }
 
-    /** Cancels on another thread, because the thread that stops this delivery renews others. */
+    /** Cancels the future on another thread, because the thread that stops this delivery renews others. */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;
         Executor threads;

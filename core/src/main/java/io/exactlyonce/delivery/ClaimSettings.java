@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * The application's settings for claims.
  *
  * @param owner name of this process in the claim table
- * @param lease how long a claim holds unless it is renewed; {@code null} for the delivery's visibility timeout, so that
- *     a dead worker's key is free when its message is redelivered, or 30 s without a delivery
- * @param retention how long a completed key is remembered; {@code null} for as long as the store remembers others
+ * @param lease how long a claim holds unless it is renewed; {@code null} for the delivery's visibility timeout, so
+ *     that a dead worker's key is free when its message is redelivered, or 30 s without a delivery
+ * @param retention how long a completed key is remembered; {@code null} for the store's default
  * @param onMismatch policy for a delivery whose key is completed for other content, unless its listener has its own
- * @param ids makes an identity for each claim, never the same twice
+ *     policy
+ * @param ids makes a new identity for each claim
  */
 public record ClaimSettings(
         String owner,
@@ -29,7 +30,7 @@ public record ClaimSettings(
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
-    /** Settings that reject mismatches, with random identities. */
+    /** Makes settings that reject mismatches, with random identities. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
         this(owner, lease, null, MismatchPolicy.REFUSE, UUID::randomUUID);
     }
@@ -41,12 +42,12 @@ public record ClaimSettings(
                 onMismatch(handling.onMismatch()) == MismatchPolicy.OFF ? null : handling.content());
     }
 
-    /** Returns a listener's policy, which is these settings' unless the listener has its own. */
+    /** Returns a listener's policy: its own, or else the policy of these settings. */
     public MismatchPolicy onMismatch(MismatchPolicy own) {
         return own == MismatchPolicy.AS_CONFIGURED ? onMismatch : own;
     }
 
-    /** A request for an action, which compares its content if there is one. */
+    /** Makes a request for an action, which compares the action's content if there is any. */
     public ClaimRequest request(ClaimSpec action) {
         return request(action, LEASE_WITHOUT_WINDOW, action.content());
     }

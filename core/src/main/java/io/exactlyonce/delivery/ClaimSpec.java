@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * A listener's claim for a delivery.
  *
  * @param key the key to claim
- * @param content compared with that of other messages of the key; {@code null} to compare nothing
+ * @param content compared with the content of other messages of the key; {@code null} to compare nothing
  * @param doubt what to do with a key that must not simply be run again
- * @param transaction in which the handler runs together with its claim, if its effects are in the database
+ * @param transaction the transaction of the handler and its claim, if the handler's effects are in the database
  * @param onMismatch the listener's own policy for a key that is completed for other content
  */
 public record ClaimSpec(
@@ -22,13 +22,13 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Makes the spec of a listener without a policy of its own. */
+    /** Makes the spec of a listener without its own policy. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
     }
 
-    /** Makes the spec of a handler whose effects are outside the claims' database. */
+    /** Makes the spec of a handler whose effects are outside of the claim table's database. */
     public ClaimSpec(ClaimKey key, @Nullable Content content, InDoubtSettings doubt) {
         this(key, content, doubt, null);
     }

@@ -14,18 +14,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message: it is received, perhaps handled, then settled once: acknowledged, returned or abandoned. {@link
- * DeliveryState} has the steps. Every thread may use it; what belongs to the thread that processes it is its {@link Attempt}.
+ * One receipt of a message: it is received, perhaps handled, and then settled once: acknowledged, returned or
+ * abandoned. {@link DeliveryState} has the steps. Every thread may use a delivery; its {@link Attempt} belongs to the
+ * thread that processes it.
  *
- * <p>Endings have three verbs:
- *
+ * <p>The methods that end a delivery have three verbs:
  * <table>
  * <caption>Who ends what</caption>
- * <tr><th>stop</th><td>asks: {@link #holdBack} and {@link #holdClaimBack} before the handler, {@link #stopHandler} while it runs,
- *     {@link #abandon} both</td></tr>
- * <tr><th>record</th><td>sets the outcome: {@link Attempt#resolve} and {@link #markFailed} that of the attempt, {@link #decide} that of
- *     the message; {@link #settle} applies it</td></tr>
- * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes it, {@link #end} for all</td></tr>
+ * <tr><th>stop</th><td>requests an end: {@link #holdBack} and {@link #holdClaimBack} before the handler, {@link
+ * #stopHandler} while the handler runs, {@link #abandon} both</td></tr>
+ * <tr><th>record</th><td>sets an outcome: {@link Attempt#resolve} and {@link #markFailed} for the attempt, {@link
+ * #decide} for the message; {@link #settle} applies the outcome</td></tr>
+ * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes the delivery, {@link #end} for all
+ * threads</td></tr>
  * </table>
  */
 public final class Delivery {
@@ -64,7 +65,7 @@ public final class Delivery {
      * @param messageId the id that SQS gave to the message
      * @param receiptHandle names this receipt
      * @param receiveCount how often SQS has delivered the message, from 1
-     * @param receivedAt when it was received, by the monotonic clock
+     * @param receivedAt when the message was received, by the monotonic clock
      */
     public Delivery(
             Subscription subscription,
@@ -119,12 +120,12 @@ public final class Delivery {
         delete.run();
     }
 
-    /** Returns the part of this delivery that belongs to the processing thread. */
+    /** Returns the attempt, which belongs to the processing thread. */
     public Attempt attempt() {
         return attempt;
     }
 
-    /** Returns whether its message has no key, and its handler is called without a claim. */
+    /** Returns whether the message has no key, and the handler is called without a claim. */
     public boolean isUnprotected() {
         return attempt.isUnprotected();
     }
@@ -137,7 +138,7 @@ public final class Delivery {
         return window != null;
     }
 
-    /** Returns its visibility timeout and lease. */
+    /** Returns the visibility timeout and the lease. */
     public Window window() {
         Window renewed = window;
         if (renewed == null) {
@@ -154,7 +155,7 @@ public final class Delivery {
      * Changes the state.
      *
      * @return false if another thread changed it first
-     * @throws IllegalArgumentException if there is no such step
+     * @throws IllegalArgumentException if {@link DeliveryState} has no such step
      */
     public boolean transition(DeliveryState from, DeliveryState to) {
         if (!from.mayBecome(to)) {
@@ -174,17 +175,20 @@ public final class Delivery {
         return begun;
     }
 
-    /** Ends the processing: the outcome is recorded, if that was possible. */
+    /** Ends the processing. If possible, the outcome is recorded by now. */
     public void endProcessing() {
         processed.complete(null);
     }
 
-    /** Completes when no thread processes this delivery; at once if none started to. */
+    /**
+     * Returns a future that completes when no thread processes this delivery; already complete if no thread has started
+     * to.
+     */
     public CompletableFuture<Void> processed() {
         return processed;
     }
 
-    /** Sets what to do with this delivery, which does not hold its key. */
+    /** Decides what to do with this delivery, which does not hold its key. */
     public void decide(Disposition decided) {
         disposition = decided;
         if (decided instanceof Disposition.Acknowledge) {
@@ -196,12 +200,12 @@ public final class Delivery {
         return disposition;
     }
 
-    /** Returns whether nothing has stopped its handler, and no other consumer can have its message. */
+    /** Returns whether the handler was not stopped, and no other consumer can have the message. */
     public boolean mayStillBeHandled() {
         return mayHandlerBegin() && window().isInvisible();
     }
 
-    /** Returns whether the state permits the handler to start, if nothing stopped it. */
+    /** Returns whether the state permits the handler to start, unless a stop prevents it. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
@@ -215,10 +219,10 @@ public final class Delivery {
         return transition(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
     }
 
-    /** Enters a call, which other deliveries of its batch may share: whatever stops one of them stops it. */
+    /** Enters a call, which other deliveries of the batch may share: a stop of one delivery stops them all. */
     public void beginCall(Cancellation begun) {
         call = begun;
-        // A stop that came first also stops a call that starts later.
+        // A stop may come first: then it also stops this call, which starts later.
         if (stopRequested) {
             begun.stop();
         }
@@ -234,12 +238,12 @@ public final class Delivery {
         call = null;
     }
 
-    /** Returns whether its handler runs, and was not stopped. */
+    /** Returns whether the handler runs, and was not stopped. */
     boolean isHandling() {
         return state == DeliveryState.HANDLING && !stopRequested;
     }
 
-    /** Returns the latest call of its reconciler or handler. Only if there was one. */
+    /** Returns the latest call of the reconciler or handler. Only if there was one. */
     public Cancellation call() {
         return Objects.requireNonNull(call);
     }
@@ -250,9 +254,10 @@ public final class Delivery {
     }
 
     /**
-     * Marks the attempt as failed: its handler was not called, or failed, or must stop, or its transaction was rolled back.
+     * Marks the attempt as failed: the handler was not called, or failed, or must stop, or its transaction was rolled
+     * back.
      *
-     * @return false if another thread moved the delivery on first
+     * @return false if another thread changed the state first
      */
     public boolean markFailed() {
         return transition(DeliveryState.CLAIMED, DeliveryState.FAILED)
@@ -275,8 +280,8 @@ public final class Delivery {
     }
 
     /**
-     * Prevents the handler call of a claimed delivery. Returns true if the caller must release the claim, false if the handler was called
-     * already.
+     * Prevents the handler call of a claimed delivery. Returns true if the caller must release the claim, and false if
+     * the handler was already called.
      */
     public boolean holdClaimBack() {
         heldBack = true;
@@ -284,8 +289,8 @@ public final class Delivery {
     }
 
     /**
-     * Interrupts the handler if it is running, cancels its future, and prevents later calls: its claim is lost, or its
-     * timeout has expired.
+     * Interrupts the handler if it is running, cancels its future, and prevents later calls, because the claim is lost
+     * or the timeout has expired.
      */
     public void stopHandler() {
         stopRequested = true;
@@ -295,7 +300,7 @@ public final class Delivery {
         }
     }
 
-    /** Stops the handler, and soon the recording of its outcome, because the listener stopped. */
+    /** Stops the handler, and soon the recording of the outcome, because the listener stopped. */
     public void abandon() {
         abandoned = true;
         holdBack();
@@ -316,10 +321,9 @@ public final class Delivery {
     }
 
     /**
-     * A thread that processed this delivery has crashed: its handler is stopped, and nothing is released, returned or
-     * deleted.
+     * Abandons the delivery after a crash of its thread: stops the handler, and releases, returns and deletes nothing.
      *
-     * @return whether that settles it: it was not settled before, and its effect is not recorded
+     * @return whether this call settles the delivery: it was not settled before, and its effect is not recorded
      */
     public boolean crash() {
         abandon();
@@ -332,8 +336,8 @@ public final class Delivery {
     }
 
     /**
-     * Settles the delivery at the end of the pipeline: deletes it if the effect is recorded, abandons it if the effect may have happened
-     * without a record, and otherwise lets it wait or returns it.
+     * Settles the delivery at the end of the pipeline. If the effect is recorded, the message is deleted. If the effect
+     * may have happened without a record, the delivery is abandoned. Otherwise it waits or is returned.
      *
      * @return the new state; empty if the delivery was settled before
      */
@@ -356,7 +360,7 @@ public final class Delivery {
         };
     }
 
-    /** Returns, once it is settled, whether its key is completed, and its message to be deleted. */
+    /** Returns whether the key is completed, and the message is to be deleted. Only after the delivery is settled. */
     public boolean isAcknowledged() {
         return state.isAcknowledged();
     }
@@ -367,8 +371,8 @@ public final class Delivery {
     }
 
     /**
-     * Returns, once it is settled, whether the message will not be redelivered: it is deleted, or it failed on the last
-     * receive before the dead-letter queue.
+     * Returns whether the message will not be redelivered, because it is deleted, or it failed on the last receive
+     * before the dead-letter queue. Only after the delivery is settled.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -403,9 +407,10 @@ public final class Delivery {
     }
 
     /**
-     * Logs a line that a sender can cause with every receive of a message, unless it was logged for an earlier receive, lately.
+     * Logs a line that a sender can cause with every receive of a message, unless it was logged for an earlier receive
+     * recently.
      *
-     * @param line logs it, and ends with the text that it is given: how many such lines were left out
+     * @param line logs the line; gets the line's end, which says how many such lines were left out
      */
     public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
         String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);

@@ -10,8 +10,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of deliveries. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} counts deliveries that are in flight,
- * wait, or are being recorded.
+ * An event of deliveries. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} counts the
+ * deliveries that are in flight, wait, or are being recorded.
  */
 public sealed interface DeliveryEvent {
 
@@ -19,8 +19,8 @@ public sealed interface DeliveryEvent {
     void passTo(Observer observer);
 
     /**
-     * Observes each event of deliveries and renewals. A new event is a new method here, so no observer compiles before
-     * it decides.
+     * Observes each event of deliveries and renewals. A new event adds a method here, so that every observer must
+     * handle it to compile.
      */
     interface Observer extends DeliveryObserver, RenewalEvent.Observer {
 
@@ -57,7 +57,7 @@ public sealed interface DeliveryEvent {
         void lastReceiveFailed(LastReceiveFailed event);
     }
 
-    /** Observes the events whose methods it overrides. All others, and new ones, do not concern it. */
+    /** Observes the events whose methods it overrides, and ignores all others. */
     interface SelectiveObserver extends Observer {
 
         @Override
@@ -109,8 +109,8 @@ public sealed interface DeliveryEvent {
     /**
      * A message was received.
      *
-     * @param receiveCount how often SQS has delivered it, from 1
-     * @param age since it was sent, both by the queue's clock, to the second; {@code null} if unknown
+     * @param receiveCount how often SQS has delivered the message, from 1
+     * @param age the time since the message was sent, by the queue's clock, to the second; {@code null} if unknown
      */
     record Received(
             Subscription subscription,
@@ -132,7 +132,11 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A handler ended, well or not; {@code elapsed} is its own time. */
+    /**
+     * A handler ended, with or without success.
+     *
+     * @param elapsed how long the handler ran
+     */
     record Handled(Subscription subscription, Duration elapsed) implements DeliveryEvent {
 
         @Override
@@ -141,7 +145,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
+    /** A handler succeeded, but another worker took the key over before the success was recorded. */
     record CompletionLost(Subscription subscription) implements DeliveryEvent {
 
         @Override
@@ -150,7 +154,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A key was parked: its handler failed for good, or its reconciler left it to an operator. */
+    /** A key was parked: its handler failed finally, or its reconciler left the decision to an operator. */
     record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {
 
         @Override
@@ -160,7 +164,7 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery has left its listener, and it is decided what becomes of it.
+     * A delivery has left its listener, and its next state is decided.
      *
      * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
      */
@@ -182,10 +186,10 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery whose handler was called came to its end; {@code elapsed} runs from its receive until its delete was
-     * confirmed, or until it was abandoned: the time that counts against the visibility timeout. Deliveries that were
-     * returned are left out.
+     * A delivery whose handler was called has ended. Returned deliveries are left out.
      *
+     * @param elapsed the time from the receive until the delete was confirmed, or until the delivery was abandoned:
+     *     the time that counts against the visibility timeout
      * @param window the visibility timeout of the receive
      */
     record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {
@@ -196,7 +200,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
+    /** A delivery that was not tried has at most one receive left before the dead-letter queue. */
     record FinalReceive(Subscription subscription) implements DeliveryEvent {
 
         @Override
@@ -206,9 +210,9 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery's message has no key.
+     * The message of a delivery has no key.
      *
-     * @param policy by which the delivery goes on
+     * @param policy decides what happens to the delivery
      */
     record KeyMissing(Subscription subscription, MissingKeyPolicy policy) implements DeliveryEvent {
 

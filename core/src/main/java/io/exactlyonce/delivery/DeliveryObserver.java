@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes subscriptions and deliveries. Called by the threads that do the work, most of which are shared: the store's,
- * which report claims and completions, the SQS client's, which report receives and deletes, and those that renew. An
- * observer that blocks delays all deliveries until they lose their visibility timeouts and leases: run longer work on
- * your own thread. Its exceptions are logged and have no other effect.
+ * Observes subscriptions and deliveries. The working threads call an observer, and most of them are shared: the store's
+ * threads report claims and completions, the SQS client's threads report receives and deletes, and the renewing threads
+ * report renewals. An observer that blocks delays all deliveries, until they lose their visibility timeouts and leases:
+ * run longer work on your own thread. An exception of an observer is logged and has no other effect.
  */
 public interface DeliveryObserver {
 
@@ -18,14 +18,14 @@ public interface DeliveryObserver {
     @FunctionalInterface
     interface ClaimScope {
 
-        /** Has begun nothing. */
+        /** Observes nothing. */
         ClaimScope NONE = (outcomes, failure) -> {};
 
         /**
-         * There is an answer, or there will be none. Called once, by any thread.
+         * Called once, by any thread, when the claims were answered, or finally got no answer.
          *
-         * @param outcomes in the order of the deliveries; none if there is no answer
-         * @param failure why there is none; {@code null} if there is one
+         * @param outcomes in the order of the deliveries; empty without an answer
+         * @param failure why there is no answer; {@code null} with an answer
          */
         void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
     }
@@ -34,17 +34,17 @@ public interface DeliveryObserver {
     @FunctionalInterface
     interface HandlerScope {
 
-        /** Has begun nothing. */
+        /** Observes nothing. */
         HandlerScope NONE = () -> {};
 
-        /** The handler's method has returned or thrown; called on its thread. */
+        /** Called on the handler's thread when its method has returned or thrown. */
         void leave();
 
         /**
-         * The handler's work has ended: the future that its method returned, or the method itself. Called after {@link
-         * #leave}, by any thread.
+         * Called when the handler's work has ended: when the future that its method returned completes, or when the
+         * method itself ends. Called after {@link #leave}, by any thread.
          *
-         * @param failure why it failed; {@code null} if it has not
+         * @param failure why the work failed; {@code null} if it succeeded
          */
         default void end(@Nullable Throwable failure) {}
     }
@@ -65,10 +65,10 @@ public interface DeliveryObserver {
     default void on(RenewalEvent event) {}
 
     /**
-     * The store is about to be called for keys, perhaps before there are threads for their deliveries. Repeated calls
-     * without an answer are not reported again.
+     * Called before the store is called for keys, which may be before there are threads for their deliveries.
+     * Repetitions of a call without an answer are not reported.
      *
-     * @param deliveries whose keys are claimed; at least one
+     * @param deliveries the deliveries whose keys are claimed; at least one
      * @return observes the outcome
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
@@ -76,9 +76,9 @@ public interface DeliveryObserver {
     }
 
     /**
-     * A handler is about to be called on this thread.
+     * Called before a handler is called, on the same thread.
      *
-     * @param deliveries that it is given, each under its claim; at least one
+     * @param deliveries the handler's deliveries, each under its claim; at least one
      * @return observes the return of its method, and the end of its work
      */
     default HandlerScope handling(List<Delivery> deliveries) {

@@ -1,11 +1,11 @@
 package io.exactlyonce.delivery;
 
 /**
- * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is rejected.
+ * The progress of a delivery. Each step is one compare-and-set, and a step without an arrow here is rejected.
  *
- * <p>The state shows what happened to a message: an effect that is not recorded yet ({@link #HANDLED}) has no arrow to
- * {@link #RETURNED}, so that its message is not exposed to a second handler whose claim would be refused, or, once the
- * lease is over, repeat the effect.
+ * <p>An effect that is not recorded yet ({@link #HANDLED}) has no arrow to {@link #RETURNED}. So its message is not
+ * exposed to a second handler. That handler's claim would be refused, or, once the lease has expired, it would repeat
+ * the effect.
  */
 public enum DeliveryState {
     /** The delivery is renewed; nothing else was done. */
@@ -32,7 +32,7 @@ public enum DeliveryState {
     RETURNED,
     /** The message is neither deleted nor returned: its visibility timeout expires. */
     ABANDONED,
-    /** The queue answered the delete, or the listener stopped before. */
+    /** The queue answered the delete, or the listener stopped before the answer. */
     GONE;
 
     /** Returns whether a delivery may change to the next state. Uses no sets, because each delivery takes about eight steps. */
@@ -57,7 +57,7 @@ public enum DeliveryState {
         return this == RETURNED || this == ABANDONED || this == GONE;
     }
 
-    /** Returns whether it has left its listener's pipeline, so that nothing is left to be decided there. */
+    /** Returns whether the delivery has left its listener's pipeline, where nothing is left to decide. */
     boolean isSettled() {
         return switch (this) {
             case WAITING, DELETING, RETURNED, ABANDONED, GONE -> true;
@@ -65,7 +65,7 @@ public enum DeliveryState {
         };
     }
 
-    /** Returns whether its key is completed, and its message deleted or to be deleted. */
+    /** Returns whether the key is completed, and the message is deleted or to be deleted. */
     boolean isAcknowledged() {
         return this == RECORDED || this == DELETING || this == GONE;
     }

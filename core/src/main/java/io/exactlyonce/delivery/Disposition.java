@@ -11,7 +11,7 @@ public sealed interface Disposition {
     /**
      * The message is to be made visible.
      *
-     * @param delay after which it is visible again
+     * @param delay the time after which the message is visible again
      */
     record Return(Duration delay) implements Disposition {}
 

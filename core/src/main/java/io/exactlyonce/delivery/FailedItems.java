@@ -5,7 +5,10 @@ import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Items of a batch failed, and the others did not: the exception for a {@link BatchResult}, where only exceptions are understood. */
+/**
+ * Reports a {@link BatchResult} as an exception to code that understands only exceptions: some items of a batch failed,
+ * and the others succeeded.
+ */
 public final class FailedItems extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -23,7 +26,8 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the failure that a handler's result reports; {@code null} if it reports none, or is no {@link BatchResult}.
+     * Returns the failure that a handler's result reports; {@code null} if the result is not a {@link BatchResult}, or
+     * reports no failure.
      *
      * @param handler names the handler
      * @param size of the list that the handler got
@@ -45,7 +49,10 @@ public final class FailedItems extends RuntimeException {
         return new FailedItems("Of the batch, " + named, failures, true);
     }
 
-    /** Returns the failed positions in order, each with its cause. Empty if the whole batch failed, because one is not in it. */
+    /**
+     * Returns the failed positions in order, each with its cause. Empty if the whole batch failed, because a position
+     * was outside of the list.
+     */
     Map<Integer, Throwable> ofItems() {
         return areOfTheBatch ? failures : Map.of();
     }

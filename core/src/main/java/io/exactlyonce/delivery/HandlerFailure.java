@@ -21,15 +21,16 @@ public final class HandlerFailure {
         this.handlers = handlers;
     }
 
-    /** Returns the failure that a call of a handler ended with. */
+    /** Returns the failure with which a call of a handler ended. */
     public static HandlerFailure of(Throwable thrown) {
         return of(thrown, wrapper -> false);
     }
 
     /**
-     * Returns the failure that a call of a handler ended with.
+     * Returns the failure with which a call of a handler ended.
      *
-     * @param isWrapper returns true for exceptions of other callers, which are unwrapped like those of proxies
+     * @param isWrapper returns true for exceptions by which other callers wrap a failure; they are unwrapped, like
+     *     those of proxies
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -44,8 +45,9 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns the failures of single items of a batch, by position. The result is empty if the whole batch failed. {@link FailedItems}
-     * that are only the cause of another exception do not count, since a transaction may have undone all effects.
+     * Returns the failures of single items of a batch, by position; empty if the whole batch failed. {@link
+     * FailedItems} that are only the cause of another exception do not count, because a transaction may have undone all
+     * effects.
      */
     public Map<Integer, Throwable> ofItems() {
         return handlers instanceof FailedItems items ? items.ofItems() : Map.of();
@@ -57,8 +59,9 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns whether an interrupt ended the handler, or {@code ensureHeld()} or {@code fence()} told it that one of its claims is
-     * lost. Its earlier effects are then in doubt, for every claim that it ran under. Failures of single items count as well.
+     * Returns whether the handler was stopped: an interrupt ended it, or {@code ensureHeld()} or {@code fence()} threw
+     * because one of its claims is lost. Its earlier effects are then in doubt, for every claim under which it ran.
+     * Failures of single items count as well.
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)

@@ -7,11 +7,11 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.function.BooleanSupplier;
 
 /**
- * The claim that a handler or an action sees.
+ * The claim that a handler or an action gets.
  *
- * @param acquired how it was acquired
- * @param held whether it is held by its lease or transaction, by this JVM's clock
- * @param fencing ties the caller's own transaction to it, and returns whether it is held
+ * @param acquired how the claim was acquired
+ * @param held whether a lease or a transaction holds the claim, by this JVM's clock
+ * @param fencing ties the caller's own transaction to the claim, and returns whether the claim is held
  */
 public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
 
@@ -62,7 +62,10 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
         }
     }
 
-    /** Asks only the database, which decides whether another worker has taken the key over, not this JVM's clock. */
+    /**
+     * Binds the caller's transaction to the claim. Only the database decides whether another worker has taken the key
+     * over; this JVM's clock does not count.
+     */
     @Override
     public void fence() {
         if (!fencing.getAsBoolean()) {

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A listener's policy for keys that must not simply run again.
  *
- * @param whenInDoubt for keys in doubt
- * @param reconciler decides on those; with {@link InDoubtPolicy#RECONCILE}, and only then
+ * @param whenInDoubt policy for keys in doubt
+ * @param reconciler decides on these keys; only with {@link InDoubtPolicy#RECONCILE}, which requires it
  * @param parkFor types of handlers' exceptions for which a retry is useless
  * @param maxAttempts how many attempts of a key may throw before it is parked; 0 for any number
  */
@@ -37,13 +37,13 @@ public record InDoubtSettings(
         parkFor = List.copyOf(parkFor);
     }
 
-    /** Any number of attempts may throw. */
+    /** Makes settings with which any number of attempts may throw. */
     public InDoubtSettings(
             InDoubtPolicy whenInDoubt, @Nullable Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
         this(whenInDoubt, reconciler, parkFor, 0);
     }
 
-    /** Returns what a claim does with a key that an earlier attempt has left in doubt. */
+    /** Returns what a claim does with a key that an earlier attempt left in doubt. */
     InDoubt inDoubt() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> InDoubt.TAKE_OVER;
@@ -59,14 +59,15 @@ public record InDoubtSettings(
         };
     }
 
-    /** Returns whether a retry is useless after a handler's exception. Its causes do not count. */
+    /**
+     * Returns whether a retry is useless after this exception of a handler. The causes of the exception do not count.
+     */
     public boolean parksFor(Throwable thrown) {
         return HandlerFailure.of(thrown).isOneOf(parkFor);
     }
 
     /**
-     * Returns the reason for which an attempt that threw leaves its key to an operator; {@code null} if the key is to be
-     * tried again.
+     * Returns why an attempt that threw leaves the key to an operator; {@code null} if the key is to be tried again.
      *
      * @param failures how many attempts of the key threw, including this one
      */

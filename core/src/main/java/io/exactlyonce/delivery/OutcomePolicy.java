@@ -11,10 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides on deliveries whose key the store refused or parked. Other reasons are decided where they arise: {@code Claiming} decides on a
- * claim without an answer, {@code Admission} on a stopped group, and {@code Deliveries} on a failed handler.
+ * Decides on deliveries whose key the store refused or parked. Other decisions are made where their reasons arise: in
+ * {@code Claiming} for a claim without an answer, in {@code Admission} for a stopped group, and in {@code Deliveries}
+ * for a failed handler.
  *
- * @param terms have the policy for a key that is completed for another payload
+ * @param terms contain the policy for a key that is completed for another payload
  * @param backoff the delay of a returned delivery
  * @param own the policies of listeners that have their own settings, by the listener's id
  */
@@ -24,7 +25,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     private static final Disposition DUPLICATE = new Disposition.Acknowledge();
 
-    /** The same for all listeners. */
+    /** Makes a policy that is the same for all listeners. */
     public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
         this(terms, backoff, Map.of());
     }
@@ -92,8 +93,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * If it cannot wait, the owner's lease is the least delay, so that a dead owner's key can be taken over at the next
-     * attempt, but at most a visibility timeout: the owner may end long before a long lease does.
+     * Lets a delivery wait for the owner of its key. If the delivery cannot wait, the owner's lease is its least delay,
+     * so that the next attempt can take over a dead owner's key. The delay is at most a visibility timeout, because the
+     * owner may end long before a long lease.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration window = delivery.settings().window().length();
@@ -107,7 +109,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      */
     public Disposition.Return foundParked(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
-        // Another receive, or a duplicate, of a parked key is no news.
+        // A later receive, or a duplicate, of a parked key is not logged as new.
         String more = remember(delivery) ? endOfLine(delivery) : null;
         if (more == null) {
             log.debug("{} is returned: {} is still parked", delivery, spec);
@@ -117,7 +119,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Decides on a delivery whose attempt has parked its key, which is logged in any case. */
+    /** Decides on a delivery whose attempt has parked its key. Always logs this. */
     public Disposition.Return parked(Delivery delivery) {
         remember(delivery);
         String more = endOfLine(delivery);
@@ -143,7 +145,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Returns whether the listener has not logged that this key is parked. */
+    /** Returns whether the listener logs for the first time that this key is parked. */
     private static boolean remember(Delivery delivery) {
         return delivery.subscription()
                 .levels()

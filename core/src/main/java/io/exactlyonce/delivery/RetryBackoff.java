@@ -4,19 +4,19 @@ import io.exactlyonce.time.Jitter;
 import java.time.Duration;
 
 /**
- * How long a delivery that did not succeed stays invisible before the next attempt: doubled with each receive, with
- * jitter, so that messages that failed together are not redelivered together. Pure arithmetic.
+ * Computes how long a delivery that did not succeed stays invisible before the next attempt. Each receive doubles the
+ * delay, with jitter, so that messages that failed together are not redelivered together. Without side effects.
  *
- * @param initial after the first receive
- * @param longest the bound, at most SQS's 12 h
+ * @param initial the delay after the first receive
+ * @param longest the largest delay, at most SQS's 12 h
  * @param random spreads the delays
  */
 public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
-    /** Doublings beyond this one cannot matter: a second doubled so often is longer than 12 h. */
+    /** Largest number of doublings: with more, even a delay of a second would be longer than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
-    /** Receives of a message whose key is parked that may follow each other immediately. */
+    /** How many of the last receives of a message with a parked key may follow each other immediately. */
     private static final int LAST_RECEIVES = 10;
 
     private static final Duration BETWEEN_RECEIVES = Duration.ofSeconds(1);
@@ -25,13 +25,13 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
         this(initial, longest, Jitter.RANDOM);
     }
 
-    /** Returns the delay of a delivery that failed: between half of it and all of it by chance. */
+    /** Returns the delay of a delivery that failed: a random part of the full delay, at least half of it. */
     public Duration after(Delivery delivery) {
         return jittered(whole(delivery.receiveCount()));
     }
 
     /**
-     * Returns the shortest delay that chance can make.
+     * Returns the shortest delay that jitter can produce.
      *
      * @param receiveCount how often SQS has delivered the message, from 1
      */
@@ -45,9 +45,10 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
-     * another delivery owns its key, or the store does not answer. Its last receives are as far apart as the bound
-     * allows, and all of them last as long as the owner's handler may run, if the listener has a timeout.
+     * Returns the delay of a delivery that was not tried. A message must not end in the dead-letter queue only because
+     * another delivery owns its key, or because the store does not answer. So its last receives are as far apart as the
+     * largest delay permits. If the listener has a timeout, these receives together last at least as long as the
+     * owner's handler may run.
      */
     public Duration sparing(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
@@ -63,10 +64,11 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
     /**
      * Returns the delay of a delivery whose key is parked, so that its queue soon moves the message to its dead-letter
-     * queue: no receive can succeed before an operator decides. The last receives follow each other immediately, and
-     * earlier ones after a second, so that a large {@code maxReceiveCount} makes no hot loop. A queue without a
-     * dead-letter queue gets the message back as after a failure; so does a queue that has not moved a message which was
-     * received too often, for example because its redrive policy has just been removed.
+     * queue: no receive can succeed before an operator decides. The last receives follow each other immediately.
+     * Earlier receives follow after a second, so that a large {@code maxReceiveCount} makes no hot loop.
+     *
+     * <p>A queue without a dead-letter queue gets the message back as after a failure. So does a queue that has not
+     * moved a message which was received too often, for example because its redrive policy was just removed.
      */
     public Duration parked(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();

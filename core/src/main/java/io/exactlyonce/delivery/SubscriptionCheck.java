@@ -9,7 +9,7 @@ public interface SubscriptionCheck {
     /**
      * Returns if the listener may begin.
      *
-     * @throws RuntimeException if the queue must not be received from; the listener fails startup
+     * @throws RuntimeException if the listener must not receive from the queue; the listener fails startup
      */
     void require(Subscription subscription);
 }

@@ -25,10 +25,10 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * The kinds of results that stand for work which may not have ended: futures, publishers, coroutines, functions that
- * have not been called, and handles of work that runs. A claim that is completed with such a result is completed before
- * the work is done.
+ * were not called, and handles of running work. A claim that is completed with such a result is completed before the
+ * work is done.
  *
- * <p>Libraries' kinds are known by their names, because they are on the application's class path and not on this one's.
+ * <p>Kinds of other libraries are known by name, because these libraries are only on the application's class path.
  */
 public final class UnfinishedWork {
 
@@ -98,10 +98,10 @@ public final class UnfinishedWork {
             "jakarta.ws.rs.container.AsyncResponse",
             "software.amazon.awssdk.transfer.s3.model.Transfer");
 
-    /** Bounds types that contain themselves in ever larger ones. */
+    /** Limits the search in types that contain themselves in ever larger types. */
     private static final int MOST_LEVELS = 8;
 
-    /** Decided once for each class of results. */
+    /** True for unfinished work. Decided once for each class of results. */
     private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -126,7 +126,10 @@ public final class UnfinishedWork {
         return is(type, UnfinishedWork::isNotBegunKind) && !is(type, UnfinishedWork::isBegunKind) && !isValue(type);
     }
 
-    /** A collection that also supplies its elements, such as a page of Spring Data, and an enum's constant are values. */
+    /**
+     * Returns whether objects of a type are values although they may also supply something: collections, such as a page of
+     * Spring Data, and enum constants.
+     */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
     }
@@ -152,8 +155,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns the first kind of unfinished work that a type is, or contains: as a type argument of itself or of a
-     * supertype, as the component of an array, or as a field of a record or final class.
+     * Returns the first kind of unfinished work that a type is or contains. A type contains the type arguments of
+     * itself and of its supertypes, the component of an array, and the fields of a record or final class.
      *
      * @return {@code null} if the type shows none
      */
@@ -196,7 +199,7 @@ public final class UnfinishedWork {
         for (Field field : fields(raw)) {
             if (!Modifier.isStatic(field.getModifiers())) {
                 Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
-                // A value may keep a function that it calls itself.
+                // A value may keep a function that the value calls itself.
                 if (found != null && !isNotBegun(found)) {
                     return found;
                 }
@@ -210,14 +213,14 @@ public final class UnfinishedWork {
         try {
             ReflectionUtils.doWithLocalFields(type, fields::add);
         } catch (IllegalStateException absent) {
-            // The class path may be without the type of a field that nothing uses.
+            // The type of an unused field may be missing from the class path.
             return List.of();
         }
         return fields;
     }
 
     /**
-     * Returns the class of unfinished work that a result is, or contains: in an {@link Optional}, an array, or a
+     * Returns the class of unfinished work that a result is, or that it contains in an {@link Optional}, an array or a
      * collection of the JDK.
      *
      * @return {@code null} if there is none
@@ -226,7 +229,7 @@ public final class UnfinishedWork {
         try {
             return in(result, 0);
         } catch (RuntimeException changing) {
-            // Another thread may still change a collection. That costs no completion.
+            // Another thread may still change a collection. That must not prevent the completion.
             return null;
         }
     }
@@ -245,7 +248,7 @@ public final class UnfinishedWork {
         if (result instanceof Object[] array) {
             return inAny(Arrays.asList(array), level + 1);
         }
-        // Collections of others may load what they contain.
+        // A collection that is not the JDK's may load its elements when it is read.
         if (type.getClassLoader() != null) {
             return null;
         }

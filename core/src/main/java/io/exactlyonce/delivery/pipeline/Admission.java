@@ -7,13 +7,13 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Decides which deliveries a handler may get, in their order. On a FIFO queue a message that stays in its queue
- * stops the later ones of its group, which must not overtake it: their claims are released, and they are visible
- * again when their batch is done. The messages of a standard queue have no group, and stop no other.
+ * Decides which deliveries a handler may get, in their order. On a FIFO queue, a message that stays in its queue stops
+ * the later messages of its group, because they must not overtake it. Their claims are released, and they become
+ * visible again when their batch is done. Messages of a standard queue have no group, so they stop no others.
  */
 final class Admission {
 
-    /** Empty, without a set of its own, for most. */
+    /** Usually the shared empty set. */
     private Set<String> stoppedGroups = Set.of();
 
     boolean admits(Delivery delivery, HandlerOutcome outcome) {
@@ -35,7 +35,7 @@ final class Admission {
         return false;
     }
 
-    /** Returns whether its handler is called now: its listener's stop may be faster. */
+    /** Returns whether the delivery's handler is called now. False if the listener stopped first. */
     boolean beginsHandling(Delivery delivery) {
         if (isStopped(delivery)) {
             reject(delivery);
@@ -49,8 +49,8 @@ final class Admission {
     }
 
     /**
-     * A message is not handled; unless its key is completed, or this is its last receive, the rest of its group
-     * waits.
+     * Stops the rest of the group of a message that is not handled, unless the message's key is completed, or this is
+     * its last receive.
      */
     void stopGroupOf(Delivery delivery) {
         if (!delivery.attempt().group().isEmpty() && !delivery.leavesItsQueue()) {
@@ -70,7 +70,10 @@ final class Admission {
         returnImmediately(delivery);
     }
 
-    /** Makes its message visible when its batch is done, unless it is deleted: an earlier one of its group comes first. */
+    /**
+     * Makes the message visible as soon as its batch is done, because an earlier message of its group comes first. Does
+     * nothing if the message is to be deleted.
+     */
     static void returnImmediately(Delivery delivery) {
         delivery.decide(new Disposition.Return(Duration.ZERO));
     }

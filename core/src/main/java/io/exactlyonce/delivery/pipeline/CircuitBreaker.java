@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pauses the listeners that claim on one claim path, through the claim store or through a transaction manager of the
- * application's, while claims get no answer there: {@value #FAILURES} claims in a row without an answer open it, and
- * the next one that is answered closes it. Claims of deliveries in flight are repeated meanwhile, and are its probes.
- * If there are none, a trial poll probes, after a pause that doubles each time.
+ * Pauses the listeners of one claim path while claims on it get no answer. A claim path leads through the claim store,
+ * or through an application transaction manager. {@value #FAILURES} claims in a row without an answer open the breaker,
+ * and the next claim that is answered closes it. Meanwhile claims of deliveries in flight are repeated, and serve as
+ * probes. If there are none, a trial poll probes, after a pause that doubles each time.
  */
 public final class CircuitBreaker implements PollGate {
 
@@ -42,12 +42,12 @@ public final class CircuitBreaker implements PollGate {
         this.clock = clock;
     }
 
-    /** A listener begins to poll, controlled by the breaker. */
+    /** Called when a listener begins to poll. From then on the breaker controls its polling. */
     public void subscribe(Subscription subscription) {
         subscriptions.add(subscription);
     }
 
-    /** A listener has stopped. */
+    /** Called when a listener has stopped. */
     public void unsubscribe(Subscription subscription) {
         subscriptions.remove(subscription);
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A circuit breaker for each claim path: the claim store, and each application transaction
- * managers. Each has connections of its own, so that one may fail while the rest work.
+ * A circuit breaker for each claim path: the claim store, and each application transaction manager. Each path has its
+ * own connections, so one may fail while the others work.
  */
 public final class CircuitBreakers {
 
@@ -24,9 +24,9 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Notes a transaction for {@link #of}, and returns it.
+     * Registers a transaction for {@link #of}, and returns it.
      *
-     * @param manager its transaction manager's name: one for each
+     * @param manager the unique name of its transaction manager
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {
         transactions.put(
@@ -39,7 +39,7 @@ public final class CircuitBreakers {
     /**
      * Returns the breaker of a listener.
      *
-     * @param transaction in which its handler runs together with its claim; {@code null} if it claims through the store
+     * @param transaction the transaction of its handler and its claim; {@code null} if it claims through the store
      */
     public CircuitBreaker of(@Nullable ClaimTransaction transaction) {
         return transaction == null ? claims : transactions.getOrDefault(transaction, claims);

@@ -46,9 +46,9 @@ final class Claiming {
     }
 
     /**
-     * Claims the keys that were not asked for yet, in one call.
+     * Claims the keys that were not requested yet, in one call.
      *
-     * @return completes when each is acquired or refused, or has finally got no answer; fails after a crash only
+     * @return completes when each key is acquired or refused, or finally got no answer; fails only after a crash
      */
     CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);
@@ -67,7 +67,7 @@ final class Claiming {
                 });
     }
 
-    /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */
+    /** Begins the deliveries whose listener has not stopped. Returns the deliveries whose keys are to be claimed. */
     List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
@@ -93,7 +93,7 @@ final class Claiming {
         observer.on(new DeliveryEvent.KeyMissing(delivery.subscription(), missing));
     }
 
-    /** Throws if the listener has stopped before any of the deliveries was begun. */
+    /** Throws if the listener stopped before any of the deliveries began. */
     static void requireBegun(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.attempt().begin()) {
@@ -133,7 +133,7 @@ final class Claiming {
         if (!(outcome instanceof Acquired acquired)) {
             refuse(delivery, outcome);
         } else if (!delivery.attempt().acquired(acquired, askedAt, claims::fence)) {
-            // The stop of the listener ended the delivery first.
+            // The listener's stop ended the delivery before this claim was granted.
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }

@@ -30,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deliveries in flight: renewed from their receive until they are deleted, returned or abandoned, so that none is
- * renewed forever.
+ * The deliveries in flight. They are renewed from their receive until they are deleted, returned or abandoned, so that
+ * none is renewed forever.
  *
- * <p>A listener stops in three steps, each harmless if it is repeated: {@link #beginStop}, {@link #interruptHandlers},
- * {@link #endStop}. Renewals continue until the last, so that no message that is still being handled or deleted is
+ * <p>A listener stops in three steps, each of which may be repeated: {@link #beginStop}, {@link #interruptHandlers},
+ * {@link #endStop}. Renewals continue until the last step, so that no message that is still being handled or deleted is
  * redelivered. From the first step on, no handler of the listener begins, and unprocessed messages are visible to other
  * consumers at once. A delivery on its last receive is an exception, because its queue would not deliver it again: it
  * continues while its listener waits for handlers.
@@ -43,7 +43,7 @@ public final class Deliveries {
 
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
-    /** The time that interrupted handlers have to end. */
+    /** How long interrupted handlers may take to end. */
     private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
 
     private final Renewer renewer;
@@ -83,8 +83,8 @@ public final class Deliveries {
     }
 
     /**
-     * Renews deliveries from now on, before any handler has a thread for them. Those of a listener that has begun to stop
-     * are returned at once.
+     * Renews deliveries from now on, before a handler has a thread for them. Deliveries of a stopping listener are
+     * returned at once.
      */
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
@@ -99,7 +99,7 @@ public final class Deliveries {
                 subscription.levels().inFlight().incrementAndGet();
             }
         }
-        // The answer to a poll may come later than its listener's stop.
+        // The listener may have stopped before the answer to its poll came.
         List<Delivery> late = received.stream()
                 .filter(delivery -> delivery.subscription().isStopping())
                 .toList();
@@ -109,10 +109,10 @@ public final class Deliveries {
     }
 
     /**
-     * Does what was decided on a delivery that has left its listener. Without a decision it failed, or was not claimed:
-     * it is returned with backoff, or at once if it was held back.
+     * Applies the decision on a delivery that has left its listener. A delivery without a decision has failed, or was
+     * not claimed: it is returned with backoff, or at once if it was held back.
      *
-     * @return whether the message is to be deleted; it is renewed on until that is confirmed
+     * @return whether the message is to be deleted; then it is renewed until the delete is confirmed
      */
     public boolean settle(Delivery delivery) {
         Optional<DeliveryState> settled = delivery.settle();
@@ -180,16 +180,19 @@ public final class Deliveries {
     }
 
     /**
-     * Does what was decided on a delivery whose listener is stopping, or that must not be handled now.
+     * Applies the decision on a delivery whose listener is stopping, or that must not be handled now.
      *
-     * @return whether the message is to be deleted; it is renewed on until that is confirmed
+     * @return whether the message is to be deleted; then it is renewed until the delete is confirmed
      */
     public boolean settleWhileStopping(Delivery delivery) {
         delivery.holdBack();
         return settle(delivery);
     }
 
-    /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */
+    /**
+     * Makes a delivery visible after a delay. Returned deliveries are not measured, because a burst of quick failures
+     * would hide slow deliveries.
+     */
     void returnAfter(Delivery delivery, Duration delay) {
         returnAll(delivery.subscription(), Map.of(delivery, delay));
     }
@@ -209,7 +212,7 @@ public final class Deliveries {
         }
     }
 
-    /** Returns whether it was in flight until now. */
+    /** Removes a delivery. Returns whether it was in flight until now. */
     private boolean leave(Delivery delivery) {
         boolean left = inFlight.remove(delivery);
         if (left) {
@@ -231,10 +234,10 @@ public final class Deliveries {
         }
     }
 
-    /** Ends a delivery that was not returned. A claim that did not reach its handler is released. */
+    /** Ends a delivery that was not returned. Releases a claim that did not reach its handler. */
     void end(Delivery delivery) {
         delivery.window().stop();
-        // A delete may be confirmed after the listener has stopped.
+        // The listener may have stopped before the delete was confirmed.
         if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
             observer.on(new DeliveryEvent.Delivered(
@@ -246,29 +249,29 @@ public final class Deliveries {
     }
 
     /**
-     * The queue is about to be asked for the delete.
+     * Called before the delete is requested from the queue.
      *
-     * @return completes when it may be asked: when no renewal is under way that began before
+     * @return completes when the delete may be requested: all renewals that started before this call have ended
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
         return delivery.window().deleting();
     }
 
-    /** The queue has confirmed the delete. */
+    /** Called when the queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
         observer.on(new DeliveryEvent.Acknowledged(delivery));
         end(delivery);
     }
 
-    /** The queue has rejected the delete: the message will be redelivered as a duplicate. */
+    /** Called when the queue has rejected the delete. The message will be redelivered as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery);
         end(delivery);
     }
 
     /**
-     * A thread that processed deliveries has crashed. As if the process had been killed, they are no longer renewed,
-     * and neither released nor returned nor deleted. May be called twice for one.
+     * Abandons deliveries after a crash of their thread, as if the process had been killed. They are no longer renewed,
+     * and are neither released nor returned nor deleted. May be called twice for a delivery.
      */
     public void abandon(Collection<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
@@ -289,11 +292,11 @@ public final class Deliveries {
     }
 
     /**
-     * Makes visible at once what no handler has begun, also what is received from now on, and returns what waits for a
-     * key. Running handlers continue.
+     * Begins the stop. Messages that no handler has started are made visible at once, including messages that are
+     * received later. Deliveries that wait for a key are returned. Running handlers continue.
      */
     public void beginStop(Subscription subscription) {
-        // First: what begins or is received meanwhile meets it.
+        // Set first, so that deliveries that begin or arrive during the stop see it.
         subscription.stop();
         // Returned before waits end: when the wait of a group's head ends, the rest of the group starts.
         returnUnstarted(subscription, of(subscription));
@@ -301,8 +304,8 @@ public final class Deliveries {
     }
 
     /**
-     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their
-     * claims are released and their messages returned, before threads and database connections close. Other claims end
+     * Interrupts the handlers that are still running, except handlers that outlive the stop. If a handler ends soon,
+     * its claim is released and its message returned, before threads and database connections close. Other claims end
      * with their leases.
      */
     public void interruptHandlers(Subscription subscription) {
@@ -322,7 +325,9 @@ public final class Deliveries {
         }
     }
 
-    /** Stops the renewals of the listener's deliveries, except of deliveries that outlive the stop and end by themselves. */
+    /**
+     * Stops the renewals of the listener's deliveries, except deliveries that outlive the stop and end by themselves.
+     */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
         of(subscription).stream().filter(delivery -> !delivery.outlivesStop()).forEach(this::end);
@@ -339,7 +344,7 @@ public final class Deliveries {
         }
     }
 
-    /** Makes visible what no handler has begun, and what may be tried once more. */
+    /** Makes messages visible that no handler has started, except messages on their last receive. */
     private void returnUnstarted(Subscription subscription, Collection<Delivery> received) {
         returnHeldBack(
                 subscription,

@@ -16,35 +16,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes deliveries from the poll until their outcomes are recorded. Every step takes a list of one subscription; a
- * single message is a list of one.
- *
+ * Processes deliveries from the poll until their outcomes are recorded. Every step takes a list of deliveries of one
+ * subscription; a single message is a list of one.
  * <ol>
- *   <li>{@link #claim} ({@link Claiming}): all keys in one call, before there are threads, or when there is one. No thread waits, but
- *       for those of listeners whose keys are claimed on their handlers' threads.
- *   <li>{@link #admit} ({@link Admission}): a delivery whose lease is over, or whose group has been stopped, is not handled.
- *   <li>{@link #handle} ({@link HandlerCall}): reconciler, then handler, once. With {@code effects = DATABASE} the {@link
- *       TransactionalHandler} does all steps in one transaction, on the handler's thread.
- *   <li>then {@link Recording}: completions, parkings and releases in one call, behind the handler, whose thread does not wait for
- *       the store.
+ * <li>{@link #claim} ({@link Claiming}): claims all keys in one call, before there are threads, or when there is one.
+ * No thread waits, except for listeners whose keys are claimed on their handlers' threads.
+ * <li>{@link #admit} ({@link Admission}): leaves out deliveries whose lease has expired, or whose group was stopped.
+ * <li>{@link #handle} ({@link HandlerCall}): calls the reconciler, then the handler, once. With {@code effects =
+ * DATABASE} the {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
+ * <li>{@link Recording}: records completions, parkings and releases in one call after the handler. The handler's thread
+ * does not wait for the store.
  * </ol>
  *
- * <p>A delivery is admitted when its key was claimed with its poll, when the container has a thread for it (before interceptors), when
- * its handler is to be called, and once more if a reconciler was asked, which may take long. Last, it enters its handler in one
- * compare-and-set, which the stop of its listener may win.
+ * <p>A delivery is admitted at up to four times: when its key was claimed with its poll; when the container has a
+ * thread for it, before interceptors; when its handler is to be called; and after a reconciler, which may take long.
+ * Last, the delivery enters its handler by one compare-and-set. If the listener's stop comes first, the handler is not
+ * called.
  *
  * <p>Each delivery is settled when it has left its listener and its outcome is recorded ({@link Deliveries#settle}).
  *
- * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or
- * lost its connection: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their
- * order; a delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one;
- * each is judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and
- * that is recorded. A handler that must stop is interrupted, once, while its method has not returned; then its future
- * is cancelled, once. A future that was only cancelled says nothing about its work, so its claim is not released, but
- * left to the end of its lease.
+ * <p>Guaranteed:
+ * <ul>
+ * <li>The handler is called at most once, only with deliveries whose keys are claimed, in their order. In a
+ * transaction, it is called once more if it named deliveries that failed, or lost its connection; all its writes are
+ * rolled back by then.
+ * <li>A delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one.
+ * <li>Each delivery is judged by its own claim, as if it had come alone.
+ * <li>The claim is held until a handler's future has ended, and that end is recorded.
+ * <li>A handler that must stop is interrupted, once, while its method has not returned; then its future is cancelled,
+ * once. A future that was only cancelled says nothing about its work. So its claim is not released, and ends with its
+ * lease.
+ * </ul>
  *
- * <p>Not guaranteed: that the effects of a handler whose process dies before its completion is recorded happen only
- * once; the next attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
+ * <p>Not guaranteed: that effects happen only once if the process dies before its completion is recorded. The next
+ * attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
  */
 public final class DeliveryPipeline {
 
@@ -58,12 +63,13 @@ public final class DeliveryPipeline {
     private final Executor cancellations;
 
     /**
-     * @param claims claims keys, and ends claims
-     * @param policy settings for claims, and decisions on deliveries that acquire none
+     * @param claims claims keys, and resolves claims
+     * @param policy settings for claims, and decisions on deliveries whose key is refused
      * @param results writes handlers' results
      * @param observer is notified of claims and handlers
      * @param clock monotonic, in nanoseconds
-     * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
+     * @param cancellations cancels futures of handlers, which may call the application's own code; must not make
+     *     its caller wait
      */
     public DeliveryPipeline(
             RetryingClaimClient claims,
@@ -81,17 +87,17 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Claims the keys that were not asked for yet, in one call.
+     * Claims the keys that were not requested yet, in one call.
      *
-     * @return completes when each is acquired or refused, or has finally got no answer; fails after a crash only
+     * @return completes when each key is acquired or refused, or finally got no answer; fails only after a crash
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         return claiming.claim(deliveries);
     }
 
     /**
-     * Returns the deliveries that may be handled now: they hold their keys, and overtake no other delivery of their group. Ends the
-     * others, and releases their claims.
+     * Returns the deliveries that may be handled now: they hold their keys, and overtake no other delivery of their
+     * group. Ends the other deliveries, and releases their claims.
      */
     public List<Delivery> admit(List<Delivery> deliveries) {
         HandlerOutcome outcome = new HandlerOutcome();
@@ -104,7 +110,7 @@ public final class DeliveryPipeline {
         return pass(deliveries, (admission, delivery) -> admission.admits(delivery, outcome));
     }
 
-    /** Returns those that pass a gate, checked in their order. The others leave, and release their claims. */
+    /** Returns the deliveries that pass a gate, checked in their order. The others leave, and release their claims. */
     private List<Delivery> pass(List<Delivery> deliveries, BiPredicate<Admission, Delivery> gate) {
         Admission admission = new Admission();
         List<Delivery> passed = new ArrayList<>(deliveries.size());
@@ -118,11 +124,12 @@ public final class DeliveryPipeline {
 
     /**
      * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. The
-     * outcome is recorded after the handler: {@link Delivery#processed()} then completes.
+     * outcome is recorded after the handler; then {@link Delivery#processed()} completes.
      *
      * @param deliveries in their order
-     * @return the handler's result if the delivery came alone, else {@code null}. A future if the handler returned one: it ends when
-     *     the work does, without a result of a batch, and fails with what follows
+     * @return the handler's result for a single delivery; {@code null} for a batch. If the handler returned a
+     *     future, a future that ends with the work: without a result for a batch, and with the failures that follow the
+     *     handler
      * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if a claim was lost
      *     before the handler was called; other failures are suppressed in it
      */
@@ -142,14 +149,17 @@ public final class DeliveryPipeline {
         return new HandlerCall(called, observed, recording, cancellations, outcome).make(handler);
     }
 
-    /** Admits deliveries, begins the listener's timeout, one for all that follows, and reconciles keys that are in doubt. */
+    /**
+     * Admits deliveries, begins the listener's timeout, which covers everything that follows, and reconciles keys in
+     * doubt.
+     */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
         ready.forEach(
                 delivery -> delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, recording::completion);
-            // That may take long.
+            // Reconciling may take long, so the deliveries are admitted once more.
             ready = admit(pass(ready, reconciling::admits), outcome);
         }
         return pass(ready, Admission::beginsHandling);
@@ -164,7 +174,7 @@ public final class DeliveryPipeline {
         return false;
     }
 
-    /** Returns what claims the keys of deliveries in the transactions that their handler is called in. */
+    /** Returns the handler that claims the keys of deliveries within its transactions. */
     public TransactionalHandler transactions(List<Delivery> deliveries) {
         return new TransactionalHandler(claims, claiming, recording, observer, clock, deliveries);
     }

@@ -16,12 +16,12 @@ public final class FailedAttempt {
     private FailedAttempt() {}
 
     /**
-     * Parks or releases the key. It is in doubt if the attempt was stopped, and may have had effects that it could not
-     * report.
+     * Parks or releases the key. The key is in doubt if the attempt was stopped, because it may have had effects that
+     * it could not report.
      *
-     * @param claim the claim that it ran under
-     * @param failure its exception
-     * @param stopped whether it was stopped by the engine
+     * @param claim the claim of the attempt
+     * @param failure the attempt's exception
+     * @param stopped whether the engine stopped the attempt
      */
     public static ClaimResolution resolution(
             HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
@@ -35,10 +35,10 @@ public final class FailedAttempt {
     }
 
     /**
-     * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt,
-     * whatever stopped the advice: there was no effect.
+     * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt
+     * even if the advice was stopped, because there was no effect.
      *
-     * @param stopped whether the engine has asked the advice to stop
+     * @param stopped whether the engine requested the stop of the advice
      */
     static ClaimResolution notCalled(HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
         String what = NOT_CALLED + ": ";

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call of a handler with deliveries whose keys are held, until its work has ended and the outcome is on its way to
- * the store.
+ * One call of a handler with deliveries whose keys are held. It lasts until the handler's work has ended and the
+ * outcome is being sent to the store.
  */
 final class HandlerCall {
 
@@ -117,8 +117,8 @@ final class HandlerCall {
     }
 
     /**
-     * Returns the failure of a handler whose result stands for work that may continue, so that its key is in doubt; {@code null} for
-     * all other results.
+     * Returns the failure of a handler whose result stands for work that may continue, so that its key is in doubt;
+     * {@code null} for all other results.
      */
     static @Nullable Throwable unfinished(List<Delivery> called, @Nullable Object result) {
         Class<?> type = UnfinishedWork.in(result);
@@ -170,7 +170,7 @@ final class HandlerCall {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
         Map<Integer, Throwable> named = whole.ofItems();
-        // A handler that stops half way because of one lost claim leaves the others' effects in doubt, too.
+        // A handler that stops because of one lost claim may leave the effects of the other claims in doubt, too.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()

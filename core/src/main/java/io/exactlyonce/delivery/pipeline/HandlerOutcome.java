@@ -23,7 +23,7 @@ final class HandlerOutcome {
         failures.add(failure);
     }
 
-    /** Puts the handler's exception before everything else. */
+    /** Puts the handler's exception before all other failures. */
     void addHandlers(Throwable thrown) {
         failures.add(0, thrown);
     }
@@ -32,7 +32,7 @@ final class HandlerOutcome {
         return failures;
     }
 
-    /** Returns the first failure, if any; the others are suppressed in it. */
+    /** Returns the first failure, with the others suppressed in it; {@code null} if there is none. */
     @Nullable Throwable failure() {
         if (failures.isEmpty()) {
             return null;

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A call of a handler as its observer sees it: on the handler's thread, then until its work has ended. */
+/** Reports a call of a handler to its observer: on the handler's thread, and then at the end of its work. */
 final class ObservedCall {
 
     private final List<Delivery> called;
@@ -30,12 +30,12 @@ final class ObservedCall {
         return new ObservedCall(called, observer, clock);
     }
 
-    /** The handler's method has returned or thrown. */
+    /** Called when the handler's method has returned or thrown. */
     void leave() {
         scope.leave();
     }
 
-    /** The handler's work has ended. */
+    /** Called when the handler's work has ended. */
     void end(@Nullable Throwable failure) {
         scope.end(failure);
         observer.on(

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Calls a listener's reconciler once for each key in doubt, so that a delivery that is stopped meanwhile only misses
- * its own handler.
+ * Calls a listener's reconciler once for each key in doubt. A delivery that is stopped meanwhile misses only its own
+ * handler.
  */
 final class Reconciling {
 

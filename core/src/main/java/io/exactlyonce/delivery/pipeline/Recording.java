@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records the outcomes of deliveries: completions, parkings and releases in one call. The handler's thread does not wait for the store. A
- * delivery leaves the pipeline when the store answers, or the record is no longer needed.
+ * Records the outcomes of deliveries: completions, parkings and releases in one call. The handler's thread does not
+ * wait for the store. A delivery leaves the pipeline when the store answers, or when its record is no longer needed.
  */
 final class Recording {
 
@@ -40,7 +40,10 @@ final class Recording {
         return new ClaimResolution.Completed(delivery.attempt().id(), json(delivery, result));
     }
 
-    /** Returns the result as JSON; {@code null} if it cannot be written: the effect happened, so the claim must not stay open. */
+    /**
+     * Returns the result as JSON; {@code null} if it cannot be written, because the effect happened, and the claim must
+     * be completed anyway.
+     */
     @Nullable String json(Delivery delivery, @Nullable Object result) {
         return result == null || !delivery.attempt().keepsResult()
                 ? null
@@ -48,8 +51,8 @@ final class Recording {
     }
 
     /**
-     * Records the outcomes of deliveries in one call. Claims that seem lost are also completed: the store decides whether another worker
-     * took the key over. If none did, the effect is recorded.
+     * Records the outcomes of deliveries in one call. Claims that seem lost are also completed, because only the store
+     * decides whether another worker took the key over. If none did, the effect is recorded.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -66,8 +69,8 @@ final class Recording {
         if (resolutions.isEmpty()) {
             return;
         }
-        // The next message of a group begins when this is recorded. Otherwise a completion may wait for others to share
-        // a transaction.
+        // The next message of a FIFO group begins when this is recorded, so the record is sent at once. Other
+        // completions may wait for more, to share a transaction.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         Boundary.whenComplete(
@@ -92,8 +95,8 @@ final class Recording {
     }
 
     /**
-     * Returns whether to repeat the record. A completion is repeated while the listener runs. A failure is repeated a few times, and
-     * longer only while no other consumer can have the message.
+     * Returns whether to repeat the record. A completion is repeated while the listener runs. A failure is repeated a
+     * few times, and then as long as no other consumer can have the message.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
@@ -158,7 +161,7 @@ final class Recording {
         }
     }
 
-    /** Ends the processing, unless the listener's stop does. */
+    /** Ends the processing, unless the listener's stop ends it. */
     static void endProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
             delivery.endProcessing();

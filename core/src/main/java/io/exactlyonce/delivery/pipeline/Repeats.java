@@ -5,9 +5,10 @@ import io.exactlyonce.queue.Subscription;
 import java.util.List;
 
 /**
- * Decides how long a claim without an answer is repeated. While no claim on its path is answered, it is repeated without a limit; while
- * others are answered, a few times. On a message's last receive it is repeated without a limit, because the message would leave its queue
- * untried. It is not repeated once no delivery needs it. After a few failures its deliveries count as waiting.
+ * Decides how long a claim without an answer is repeated. While no claim on its path is answered, it is repeated
+ * without a limit. While others are answered, it is repeated a few times. On a message's last receive it is repeated
+ * without a limit, because the message would leave its queue untried. It is no longer repeated when no delivery needs
+ * it. After a few failures its deliveries count as waiting.
  */
 final class Repeats {
 

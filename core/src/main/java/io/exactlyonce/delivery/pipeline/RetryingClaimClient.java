@@ -39,12 +39,12 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Claims keys and resolves claims: calls that get no answer are repeated as they are, with the same claim ids, without
- * a thread. A lost reply does no harm, since a request finds its own claim and its lease counts from the attempt that
- * is answered.
+ * Claims keys and resolves claims. Calls that get no answer are repeated unchanged, with the same claim ids, without a
+ * thread that waits. A lost reply is harmless: the repeated request finds its own claim, and its lease counts from the
+ * attempt that is answered.
  *
- * <p>The first failure of an outage is logged with its stack trace, each further one in one line. The outage ends when
- * no call is being repeated.
+ * <p>The first failure of an outage is logged with its stack trace, and each further failure in one line. The outage
+ * ends when no call is being repeated.
  */
 public final class RetryingClaimClient {
 
@@ -120,10 +120,10 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, without a doubt. A transaction releases its own, and an
-     * unprotected delivery has none.
+     * Releases the claim of a delivery whose handler was not called; the key is not in doubt. A transaction releases
+     * its own claims, and an unprotected delivery has none.
      *
-     * @return completes when that is answered; a failure is logged
+     * @return completes when the release is answered; a failure is logged
      */
     CompletableFuture<Void> release(Delivery delivery) {
         delivery.window().stopLeaseRenewal();
@@ -155,7 +155,7 @@ public final class RetryingClaimClient {
         return resolution instanceof ClaimResolution.Completed completed && completed.result() != null;
     }
 
-    /** Claims a key on a thread that waits. An interrupt ends the repeats. */
+    /** Claims a key on the caller's thread, which waits. An interrupt ends the repetitions. */
     public ClaimOutcome awaitClaim(ClaimRequest request) {
         AtomicBoolean wanted = new AtomicBoolean(true);
         CompletableFuture<Claimed> claimed =
@@ -167,10 +167,11 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Resolves a claim on a thread that waits, and tries a few times, or while it is needed.
+     * Resolves a claim on the caller's thread, which waits. Repeats the call a few times, or while the resolution is
+     * needed.
      *
      * @return whether the resolution is recorded; otherwise the claim was lost
-     * @throws RuntimeException the reason for no answer
+     * @throws RuntimeException why the call got no answer
      */
     public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
         return await(resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean()))
@@ -186,7 +187,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    /** Waits until the call was answered or given up. Returns false if an interrupt came first. */
+    /** Waits until the call was answered or finally failed. Returns false if an interrupt came first. */
     private static boolean isAnswered(CompletableFuture<?> answer) {
         try {
             answer.get();
@@ -220,7 +221,7 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Binds the caller's transaction to a claim. It is tried once, because a failure ends that transaction.
+     * Binds the caller's transaction to a claim. Tries only once, because a failure ends that transaction.
      *
      * @throws UnsupportedOperationException if the store shares no transactions with applications
      */
@@ -238,17 +239,17 @@ public final class RetryingClaimClient {
         return failure == null ? "" : PrintableException.reason(failure);
     }
 
-    /** Names keys for a log: the only one, or how many there are and which is first. */
+    /** Names keys for a log: the only key, or the first one and the number of keys. */
     private static <T> String named(List<T> entries, Function<T, ClaimKey> key) {
         ClaimKey first = key.apply(entries.get(0));
         return entries.size() == 1 ? first.toString() : "%d keys, %s first,".formatted(entries.size(), first);
     }
 
     /**
-     * A call of the store, and its retries.
+     * A call of the store, and its repetitions.
      *
      * @param <A> the store's answer
-     * @param <T> the caller's
+     * @param <T> the caller's answer
      */
     private abstract class Call<A, T> {
 
@@ -263,7 +264,7 @@ public final class RetryingClaimClient {
             this.condition = condition;
         }
 
-        /** Asks the store. */
+        /** Sends the call to the store. */
         abstract CompletableFuture<A> ask();
 
         /**
@@ -279,7 +280,7 @@ public final class RetryingClaimClient {
         /** Names the call, for a log. */
         abstract String what();
 
-        /** Names its keys, for a log. */
+        /** Names the keys of the call, for a log. */
         abstract String keys();
 
         CompletableFuture<T> begin() {
@@ -308,7 +309,7 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // An earlier attempt may have reached the store.
+            // An earlier attempt may have reached the store, so its failure is kept if this attempt did not reach it.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
@@ -335,7 +336,7 @@ public final class RetryingClaimClient {
             answer.completeExceptionally(reason);
         }
 
-        /** Ends the call, also after a crash. Returns false if it ended before. */
+        /** Ends the call, even after a crash. Returns false if it ended before. */
         private boolean end() {
             if (isEnded) {
                 return false;
@@ -367,7 +368,7 @@ public final class RetryingClaimClient {
             return given;
         }
 
-        /** Releases the claims that may exist. */
+        /** Releases the claims that the store may have recorded. */
         @Override
         void givenUp(Throwable reason) {
             if (reason instanceof ClaimStoreBusyException) {

@@ -28,19 +28,20 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Wraps a handler in one transaction that claims the keys of all its deliveries, runs it, and completes them. After a
- * failure, also one of the commit, the messages are redelivered and find the outcome. There is no lease to lose, so
- * only the end of its listener stops it.
+ * Wraps a handler in one transaction that claims the keys of all its deliveries, runs the handler, and completes the
+ * claims. After a failure, even one of the commit, the messages are redelivered and find the outcome. There is no lease
+ * to lose, so only the stop of the listener stops the handler.
  *
- * <p>Advice outside of the transaction may call the handler again after a failure: each such call is another
- * transaction, for the deliveries that are not committed yet. The last failure of each counts, and is dealt with when the advice has
- * ended.
+ * <p>Advice outside of the transaction may call the handler again after a failure. Each such call is a new transaction,
+ * for the deliveries that are not committed yet. When the advice has ended, the last failure of each delivery is
+ * applied.
  *
- * <p>If its handler names failed deliveries, all is rolled back, and the others are handled once more, in another
- * transaction, without those and without deliveries that must not overtake them.
+ * <p>If the handler names failed deliveries, the whole transaction is rolled back. The others are handled once more, in
+ * another transaction, without the failed deliveries and without deliveries that must not overtake them.
  *
- * <p>A claim without an answer is repeated as other claims are, but on the handler's thread. A transaction that loses its connection
- * is repeated once; a second time its messages fail, since the handler itself may break its connections.
+ * <p>A claim without an answer is repeated like other claims, but on the handler's thread. A transaction that loses its
+ * connection is repeated once. After a second loss its messages fail, because the handler itself may break its
+ * connections.
  */
 public final class TransactionalHandler implements AutoCloseable {
 
@@ -84,12 +85,12 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Handles the deliveries whose keys are free. Advice may call it again: after a failure it runs in a new transaction, unless the
-     * listener stopped; otherwise it returns the same result.
+     * Handles the deliveries whose keys are free. Advice may call this again: after a failure, the handler runs in a
+     * new transaction, unless the listener stopped; otherwise the same result is returned.
      *
-     * @return the handler's result if the delivery came alone, else {@code null}
-     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener stopped before
-     *     the handler was called; other failures are suppressed in it
+     * @return the handler's result for a single delivery; {@code null} for a batch
+     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener
+     *     stopped before the handler was called; other failures are suppressed in it
      */
     public @Nullable Object handle(Handler handler) throws Throwable {
         enter();
@@ -127,8 +128,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Settles the failed deliveries when no transaction runs any more, because advice may not have waited for a transaction that it
-     * started.
+     * Settles the failed deliveries after the last transaction has ended. It may still run, because advice may not have
+     * waited for a transaction that it started.
      */
     @Override
     public void close() {
@@ -152,7 +153,7 @@ public final class TransactionalHandler implements AutoCloseable {
         batch.forEach(Recording::endProcessing);
     }
 
-    /** Returns the deliveries that are neither committed nor decided on. */
+    /** Returns the deliveries that are neither committed nor decided. */
     private List<Delivery> open() {
         if (!isBegun) {
             Claiming.requireBegun(batch);
@@ -177,7 +178,10 @@ public final class TransactionalHandler implements AutoCloseable {
         return open;
     }
 
-    /** Parks a key. Its transactions were rolled back, so the key is claimed once more for this. */
+    /**
+     * Parks a key. The transactions of the attempt were rolled back, so the key is claimed once more in order to park
+     * it.
+     */
     private void park(Delivery delivery, String reason) {
         ClaimRequest request = delivery.attempt().request();
         try {
@@ -276,7 +280,7 @@ public final class TransactionalHandler implements AutoCloseable {
             called = admit(acquired);
             if (called.size() == acquired.size()) {
                 called.forEach(this::claimed);
-                // The listener's stop may come first.
+                // The listener may have stopped first.
                 called = called.stream().filter(Delivery::beginHandling).toList();
             }
             if (called.size() < acquired.size()) {
@@ -322,7 +326,10 @@ public final class TransactionalHandler implements AutoCloseable {
             }
         }
 
-        /** Decides on the deliveries that acquired nothing, independently of the transaction; returns the others. */
+        /**
+         * Decides on the deliveries that acquired nothing, independently of the transaction. Returns the other
+         * deliveries.
+         */
         private List<Delivery> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
             open.get(0).subscription().gate().answered();
@@ -374,7 +381,7 @@ public final class TransactionalHandler implements AutoCloseable {
             return call.isInside() && !call.wasStopped();
         }
 
-        /** The handler was not called. */
+        /** Called if the claims got no answer, so that the handler was not called. */
         private List<Delivery> unanswered(ClaimStoreUnavailableException why) {
             scope.end(List.of(), why);
             repeats = repeats == null ? new Repeats(open) : repeats;
@@ -401,8 +408,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * The transaction lost its connection and its writes, unless its commit got through, which the next claim
-         * shows.
+         * Called if the transaction lost its connection. Its writes are lost, unless its commit succeeded; the next
+         * claim shows that.
          */
         private List<Delivery> lost(Throwable failure, ClaimStoreUnavailableException why) {
             if (call.wasStopped() || !mayRepeat) {
@@ -420,8 +427,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called after a rollback. Returns the failed messages to the queue, and returns the other deliveries, which are handled again
-         * without them.
+         * Called after a rollback. Sends the failed messages back to the queue. Returns the other deliveries, which are
+         * handled again without the failed ones.
          */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
@@ -444,9 +451,9 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace in the store,
-         * so the receives of its message count as attempts that threw, unless the application has interrupted this one, or a stop its
-         * advice before the handler was called.
+         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace
+         * in the store, so the receives of the message count as attempts. An attempt does not count if the application
+         * interrupted it, or if a stop interrupted its advice before the handler was called.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             boolean wasStopped = (call.isStopRequested() && !call.hasWorked())
@@ -457,7 +464,7 @@ public final class TransactionalHandler implements AutoCloseable {
             return delivery.attempt().spec().doubt().reasonToPark(failure, wasStopped ? 0 : delivery.receiveCount());
         }
 
-        /** Leaves out failures that only show an earlier failure, unless there are no others. */
+        /** Leaves out failures that only follow from an earlier failure, unless there are no others. */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);
             own.values().removeIf(transaction::isAftermath);
@@ -465,17 +472,17 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** The end of the work within its transaction, whose commit may still fail. */
+    /** How the work within a transaction ended. The commit may still fail. */
     private sealed interface End {}
 
     private record Succeeded(@Nullable Object result) implements End {}
 
     private record HandlerFailed(Throwable thrown) implements End {}
 
-    /** The handler was not called: some deliveries are left out, and the others go through another transaction. */
+    /** The handler was not called: some deliveries are left out, and the others need another transaction. */
     private record LeftOver() implements End {}
 
-    /** Rolls the transaction back; {@link End} says why. */
+    /** Rolls the transaction back. The {@link End} says why. */
     private static final class RolledBack extends Exception {
         RolledBack(String why) {
             super(why, null, false, false);

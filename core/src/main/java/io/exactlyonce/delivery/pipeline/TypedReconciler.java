@@ -15,20 +15,20 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * A listener's reconciler. It gets payloads as the handler does, and its results are checked before they are stored: a later reader of a
- * wrong one would not know who wrote it.
+ * Gives a listener's reconciler the payload that the handler takes, and checks results before they are stored. Otherwise
+ * a wrong result would appear only when it is read, without a trace of its origin.
  *
  * @param reconciler the application's own
- * @param payload makes what the handler takes of a message, such as the published content of an SNS notification
- * @param result what the handler returns; {@link ResolvableType#NONE} if that is not stored
+ * @param payload converts a message to what the handler takes, such as the published content of an SNS notification
+ * @param result the type that the handler returns; {@link ResolvableType#NONE} if its result is not stored
  */
 public record TypedReconciler(
         Reconciler<?> reconciler, Function<Message<?>, @Nullable Object> payload, ResolvableType result)
         implements Reconciler<@Nullable Object> {
 
     /**
-     * Returns the type of results that the reconciler's class names, if none of them could be of the handler's type; {@code null} if
-     * some could, or the class names none, as that of a lambda.
+     * Returns the result type that the reconciler's class names, if no such result fits the handler's type. Returns
+     * {@code null} if some could fit, or if the class names no type, such as the class of a lambda.
      */
     public @Nullable ResolvableType unfitType() {
         ResolvableType found = ResolvableType.forClass(AopUtils.getTargetClass(reconciler))
@@ -70,7 +70,7 @@ public record TypedReconciler(
         return found;
     }
 
-    /** Returns the class of a value that is not of a type, or of one of its elements; {@code null} if each is. */
+    /** Returns the class of a value, or of one of its elements, that does not fit a type; {@code null} if all fit. */
     private static @Nullable Class<?> misfit(Object value, ResolvableType type) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type.toClass()).isInstance(value)) {
             return value.getClass();

@@ -28,14 +28,16 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * The deliveries that wait for the owner of their key. They have left their pipeline, hold neither thread nor permit,
- * and stay invisible since their visibility timeouts are renewed like those of handlers at work. Each {@link #tick()}
- * looks up all of their keys in one call, and ends waits: a duplicate is deleted, and a delivery whose key is free is
- * made visible. None is handled from here: SQS delivers its message again. So a wait keeps ids, receipt handle, key and
- * fingerprint, but not the content, and a sender that fills the limit costs about a kilobyte for each.
+ * The deliveries that wait for the owner of their key. They have left their pipeline, and hold neither thread nor
+ * permit. They stay invisible, because their visibility timeouts are renewed like those of running handlers.
+ *
+ * <p>Each {@link #tick()} looks up all of their keys in one call, and ends waits: a duplicate is deleted, and a
+ * delivery whose key is free is made visible. No delivery is handled from here, because SQS delivers its message again.
+ * So a wait keeps ids, receipt handle, key and fingerprint, but not the content. A sender that fills the limit costs
+ * about a kilobyte for each delivery.
  *
  * <p>Each wait ends once: the thread that removes the delivery settles it. A delivery whose visibility timeout is lost
- * is only dropped: another consumer may have received its message.
+ * is only dropped, because another consumer may have received its message.
  */
 public final class WaitingDeliveries {
 
@@ -74,7 +76,7 @@ public final class WaitingDeliveries {
         this.notBefore = clock.nanoTime();
     }
 
-    /** Returns the pauses between look-ups. Each failed look-up doubles the pause, up to four seconds. */
+    /** Returns the pauses between lookups. Each failed lookup doubles the pause, up to four seconds. */
     private static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(INTERVAL.toMillis(), 2);
         pauses.setMaxInterval(INTERVAL.multipliedBy(16).toMillis());
@@ -82,8 +84,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Lets a delivery wait, if the limit allows it and its listener runs; returns it otherwise. A delivery that was
-     * held back does not wait: it would keep its FIFO group from the message before it.
+     * Lets a delivery wait, if the limit permits it and the listener runs; returns it otherwise. A delivery that was
+     * held back does not wait, because it would keep its FIFO group from an earlier message.
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
@@ -101,7 +103,7 @@ public final class WaitingDeliveries {
         // Set before other threads see the delivery, because one of them may end the wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
-        // The stop may have looked for waits before.
+        // The stop may have ended all waits before this delivery was added.
         if (subscription.isStopping()) {
             endAll(subscription);
         }
@@ -120,8 +122,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Returns them with a delay, because a
-     * rolling deployment would otherwise use up a receive for each instance within seconds.
+     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Returns them with a
+     * delay: otherwise a rolling deployment would use up one receive per stopped instance within seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -144,15 +146,15 @@ public final class WaitingDeliveries {
         return isTaken;
     }
 
-    /** Looks up the keys, and ends waits. Does not throw the store's exceptions. Called by one thread. */
+    /** Looks up the keys, and ends waits. Exceptions of the store are not thrown. Called by one thread. */
     public void tick() {
         for (Delivery delivery : deliveries) {
             if (!delivery.window().isInvisible() && take(delivery)) {
                 inFlight.end(delivery);
             }
         }
-        // A delivery that starts waiting during the look-up is left to the next one, because this one may be older than
-        // its claim.
+        // A delivery that starts to wait during this lookup is left to the next one, because this lookup may be older
+        // than its claim.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;
@@ -176,8 +178,9 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Exposes one waiting delivery per free key: others would be refused, and would use up a receive. While claims on
-     * its path get no answer, only when a trial poll is due: its claim may be the only probe.
+     * Exposes one waiting delivery per free key, because the claims of others would be refused, and would use up a
+     * receive. While claims on the path get no answer, exposes a delivery only when a trial poll is due: its claim may
+     * be the only probe.
      */
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
@@ -202,7 +205,7 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** Decides on a delivery whose key was completed meanwhile, as if it were received now. */
+    /** Decides on a delivery whose key was completed while it waited, as if the delivery were received now. */
     private void completed(Delivery delivery, KeyState state) {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
@@ -214,7 +217,7 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */
+    /** Warns, once a minute, if duplicates alone have brought a message within one receive of the dead-letter queue. */
     private void checkReceives(Delivery delivery) {
         Subscription subscription = delivery.subscription();
         Integer mostReceives = delivery.settings().maxReceiveCount();
