@@ -25,7 +25,7 @@ public interface ParkedKeys {
     /**
      * Lists parked claims, the oldest first.
      *
-     * @param limit at most so many, from 1 to {@value #MOST}
+     * @param limit maximum number of claims, from 1 to {@value #MOST}
      * @throws IllegalArgumentException if the limit is outside its bounds
      */
     List<ParkedClaim> list(int limit);
@@ -34,7 +34,7 @@ public interface ParkedKeys {
      * Lists further parked claims.
      *
      * @param last the last claim of the previous list, whether it is still parked or not
-     * @param limit at most so many, from 1 to {@value #MOST}
+     * @param limit maximum number of claims, from 1 to {@value #MOST}
      * @throws IllegalArgumentException if the limit is outside its bounds
      */
     List<ParkedClaim> listAfter(ParkedClaim last, int limit);

@@ -29,7 +29,7 @@ public final class Attempt {
     @FunctionalInterface
     public interface SentContent {
 
-        /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
+        /** Returns a text that the sender added to the payload under a name; {@code null} if there is none. */
         @Nullable String header(String name);
 
         /** Returns the message as the handler gets it. Not available after {@link #forget}. */

@@ -30,7 +30,7 @@ public final class SqsQueue implements QueueVisibility {
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
 
-    /** The first stage of each request, so that an exception that a client throws fails the later stages. */
+    /** Every request is a stage after this one. So an exception that the client throws fails the stage. */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
     /** The timeout of a delete. Until then, the message is renewed, and its FIFO group waits. */

@@ -198,7 +198,7 @@ abstract class Renewable {
     /**
      * Starts the time anew with a length that the handler chose, even if the handler has ended since. A longer time
      * than ours is kept until shortly before its end, with the lead of every renewal. A shorter time is renewed at its
-     * half. Zero ends this, because the handler has made the message visible.
+     * half. A length of zero ends the visibility timeout, because the handler has made the message visible.
      *
      * @param wanted {@code null} if the handler's own request failed: then nothing changes
      */

@@ -26,11 +26,11 @@ public final class Turns {
         try {
             if (!turn.tryAcquire(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS)) {
                 throw new ClaimStoreBusyException(
-                        "Other look-ups or decisions of operators took %d s".formatted(LONGEST_WAIT_SECONDS));
+                        "Other lookups or decisions of operators took %d s".formatted(LONGEST_WAIT_SECONDS));
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
-            throw new ClaimStoreBusyException("Interrupted before the claim store was asked");
+            throw new ClaimStoreBusyException("Interrupted before the claim store was called");
         }
         try {
             return call.get();

@@ -99,7 +99,7 @@ final class HandlerCall {
         return answer;
     }
 
-    /** Called when the handler's work ended, or only its future. */
+    /** Called when the handler's work ended. After a cancellation, only its future may have ended. */
     private void ended(@Nullable Object result, @Nullable Throwable thrown) {
         Throwable refused = thrown == null ? call.refusal() : thrown;
         Throwable unfinished = refused == null ? unfinished(called, result) : null;

@@ -309,7 +309,7 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // An earlier attempt may have reached the store, so its failure is kept if this attempt did not reach it.
+            // A busy store was not reached. Then an earlier failure is kept, because that attempt may have reached the store.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {

@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * The headers that Spring, Spring Cloud AWS, SQS and this library set, and whether their values identify a message. All
- * other headers are set by the sender.
+ * Rules for the headers that Spring, Spring Cloud AWS, SQS and this library set: decides whether their values identify
+ * a message. The sender sets all other headers.
  */
 final class FrameworkHeaders {
 
@@ -95,7 +95,7 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a header.
      *
-     * @throws RuntimeException of the refusal, if the header does not depend on the message, or differs in each
+     * @throws RuntimeException the listener's refusal, if the header does not depend on the message, or differs in each
      *     receive
      */
     Known header(Object named) {

@@ -50,7 +50,7 @@ public final class HandlerArguments {
      * @param isBatch whether the method takes more than one message at a time
      * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
      * @param refusal makes the exceptions of the listener
-     * @throws RuntimeException of the refusal, if the class has no names of arguments
+     * @throws RuntimeException the listener's refusal, if the class has no names of arguments
      */
     public HandlerArguments(Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
         this(handler, refusal, isBatch, list);

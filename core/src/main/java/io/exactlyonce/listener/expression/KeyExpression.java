@@ -92,7 +92,7 @@ public final class KeyExpression {
      *
      * @param arguments the arguments that it may name
      * @param beans the beans that it may name
-     * @throws RuntimeException of the arguments' refusal, if the expression does not parse, or if no message could
+     * @throws RuntimeException the listener's refusal, if the expression does not parse, or if no message could
      *     have a usable value
      */
     public KeyExpression(Purpose purpose, String text, HandlerArguments arguments, BeanFactory beans) {

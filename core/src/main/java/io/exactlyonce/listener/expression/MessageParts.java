@@ -129,7 +129,7 @@ final class MessageParts {
         }
     }
 
-    /** @throws RuntimeException of the refusal, if a whole value with the framework's headers is read */
+    /** @throws RuntimeException the listener's refusal, if a whole value with the framework's headers is read */
     void requirePart(Known value) {
         if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {
             throw whole(value);

@@ -52,7 +52,7 @@ final class Operators {
         this.refusal = refusal;
     }
 
-    /** @throws RuntimeException of the refusal, if the operator cannot take its operands */
+    /** @throws RuntimeException the listener's refusal, if the operator cannot take its operands */
     Known result(SpelNode operator, List<Known> operands, Origin origin) {
         if (!isArithmetic(operator)) {
             return Known.of(Boolean.class, origin);
@@ -101,7 +101,7 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    /** @throws RuntimeException of the refusal, if a sender can choose the number of digits of the method's result */
+    /** @throws RuntimeException the listener's refusal, if a sender can choose the number of digits of the method's result */
     static void requireBounded(Method called, Refusal refusal) {
         Class<?> type = called.getDeclaringClass();
         if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {

@@ -28,7 +28,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         return purpose == Purpose.FINGERPRINT;
     }
 
-    /** @throws RuntimeException of the refusal, if unrelated messages have the same result */
+    /** @throws RuntimeException the listener's refusal, if unrelated messages have the same result */
     void requireOwn(Known result) {
         if (result.origin() == Origin.MESSAGE) {
             return;
@@ -43,7 +43,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                                 + "on-mismatch: off for the listener");
     }
 
-    /** @throws RuntimeException of the refusal, if no value of this type can be a result */
+    /** @throws RuntimeException the listener's refusal, if no value of this type can be a result */
     void require(SpelNode node, Known value) {
         if (!isUsable(value)) {
             throw refusal.of(

@@ -17,7 +17,7 @@ final class Texts {
         this.refusal = refusal;
     }
 
-    /** @throws RuntimeException of the refusal, if SpEL's text of the value does not identify the value */
+    /** @throws RuntimeException the listener's refusal, if SpEL's text of the value does not identify the value */
     void requireText(Known value) {
         parts.requirePart(value);
         // SpEL writes the elements of an array.
@@ -30,7 +30,7 @@ final class Texts {
      * Checks a call of a method that every object has.
      *
      * @param method {@link #TO_STRING}, {@link #HASH_CODE} or another one
-     * @throws RuntimeException of the refusal, if the method is {@code Object}'s
+     * @throws RuntimeException the listener's refusal, if the method is {@code Object}'s
      */
     void requireOwn(String method, Known value) {
         Class<?> type = value.raw();

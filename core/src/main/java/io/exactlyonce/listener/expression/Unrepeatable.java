@@ -35,7 +35,7 @@ final class Unrepeatable {
 
     private Unrepeatable() {}
 
-    /** @throws RuntimeException of the refusal, if the call returns another value for a redelivery */
+    /** @throws RuntimeException the listener's refusal, if the call returns another value for a redelivery */
     static void refuse(Executable called, Refusal refusal) {
         if (isUnrepeatable(called)) {
             throw refusal.of(

@@ -66,7 +66,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return source.body();
     }
 
-    /** Returns what the message lacks for being handled or returned; {@code null} if it is complete. */
+    /** Returns the missing data without which the message can neither be handled nor returned; {@code null} if none is
+     * missing. */
     public @Nullable String flaw() {
         String flaw = flaw("message ID", messageId(), LONGEST_ID);
         return flaw == null ? flaw("receipt handle", receiptHandle(), LONGEST_HANDLE) : flaw;
