@@ -131,8 +131,8 @@ public final class Boundary {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
-    /** Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #tellUnlogged} logs the count later. */
-    private static void tell(Object entry, Throwable crash) {
+    /** Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #logUnlogged} logs the count later. */
+    private static void logCrash(Object entry, Throwable crash) {
         try {
             log.error(
                     "{} crashed; its deliveries are abandoned until visibility timeout and lease expire",
@@ -161,7 +161,7 @@ public final class Boundary {
 
     private static void cleanUpAfter(Object entry, Throwable crash, Consumer<Throwable> crashed) {
         crashed();
-        tell(entry, crash);
+        logCrash(entry, crash);
         cleanUp(crash, crashed);
     }
 
@@ -178,7 +178,7 @@ public final class Boundary {
     }
 
     /** Logs that there were crashes which could not be logged when they happened, for example for lack of memory. */
-    public static void tellUnlogged() {
+    public static void logUnlogged() {
         int untold = UNLOGGED.get();
         if (untold > 0) {
             log.error(

@@ -220,11 +220,11 @@ public final class Delivery {
     }
 
     /** Enters a call, which other deliveries of the batch may share: a stop of one delivery stops them all. */
-    public void beginCall(Cancellation begun) {
-        call = begun;
+    public void beginCall(Cancellation started) {
+        call = started;
         // A stop may come first: then it also stops this call, which starts later.
         if (stopRequested) {
-            begun.stop();
+            started.stop();
         }
     }
 

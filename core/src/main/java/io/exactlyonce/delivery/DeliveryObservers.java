@@ -108,16 +108,16 @@ public final class DeliveryObservers implements DeliveryObserver {
         return failures.sum();
     }
 
-    private void shield(Object told, Runnable telling) {
+    private void shield(Object observer, Runnable notification) {
         try {
-            telling.run();
+            notification.run();
         } catch (Throwable failure) {
-            failed(told, failure);
+            failed(observer, failure);
         }
     }
 
-    private void failed(Object told, Throwable failure) {
+    private void failed(Object observer, Throwable failure) {
         failures.increment();
-        log.warn("{} failed; the delivery continues", told.getClass().getName(), PrintableException.of(failure));
+        log.warn("{} failed; the delivery continues", observer.getClass().getName(), PrintableException.of(failure));
     }
 }

@@ -54,7 +54,7 @@ public final class ObservedClaims implements AutoCloseable {
     private final List<ObservationCounter> counters;
     private final Executor thread;
     private final int most;
-    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicInteger pending = new AtomicInteger();
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
@@ -92,7 +92,7 @@ public final class ObservedClaims implements AutoCloseable {
     /** Called when a listener is observed from its next start on. Does not wait for the store. */
     public void observing(ListenerQueue queue) {
         Boundary.notifySafely(counters, counter -> counter.observing(queue));
-        thread.execute(() -> ask(() -> {
+        thread.execute(() -> call(() -> {
             readiness.run();
             return queue;
         }));
@@ -100,11 +100,11 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** Called before a handler is called. */
     public void begin(ObservedRun run) {
-        run.isBegun = inFlight.addAndGet(run.room) <= most;
+        run.isBegun = pending.addAndGet(run.room) <= most;
         if (run.isBegun) {
             add(new Step(run, false));
         } else {
-            inFlight.addAndGet(-run.room);
+            pending.addAndGet(-run.room);
             notObserved(run.queue, NotObserved.OVERLOAD, null);
         }
     }
@@ -131,8 +131,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /** Returns the number of pending observations. */
-    int inFlight() {
-        return inFlight.get();
+    int pending() {
+        return pending.get();
     }
 
     private void add(Step step) {
@@ -168,7 +168,7 @@ public final class ObservedClaims implements AutoCloseable {
         }
         List<ClaimRequest> requests =
                 begun.stream().map(run -> run.request(policy)).toList();
-        List<ClaimOutcome> outcomes = ask(() -> {
+        List<ClaimOutcome> outcomes = call(() -> {
             readiness.run();
             return store.claim(requests);
         });
@@ -178,7 +178,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     private void claimed(ObservedRun run, @Nullable ClaimOutcome outcome) {
-        inFlight.addAndGet(1 - run.room);
+        pending.addAndGet(1 - run.room);
         List<ObservedRun> others = running.computeIfAbsent(run.key, key -> new ArrayList<>(1));
         ObservedOutcome overlap =
                 others.stream().anyMatch(run::differsFrom) ? ObservedOutcome.MISMATCH : ObservedOutcome.OVERLAP;
@@ -217,7 +217,7 @@ public final class ObservedClaims implements AutoCloseable {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimAnswers ends = open.isEmpty()
                 ? null
-                : ask(() ->
+                : call(() ->
                         store.resolve(open.stream().map(ObservedRun::resolution).toList()));
         for (ObservedRun run : open) {
             if (ends == null || ends.unanswered().contains(run.claim)) {
@@ -232,12 +232,12 @@ public final class ObservedClaims implements AutoCloseable {
      * Calls the store, and repeats a call without an answer once. A claim whose reply was lost is then found by its id.
      * Returns {@code null} if there is no answer.
      */
-    private <T> @Nullable T ask(Supplier<T> question) {
+    private <T> @Nullable T call(Supplier<T> request) {
         try {
-            return question.get();
+            return request.get();
         } catch (RuntimeException lost) {
             try {
-                return question.get();
+                return request.get();
             } catch (RuntimeException away) {
                 Boundary.notifySafely(counters, counter -> counter.unavailable(away));
                 return null;
@@ -246,7 +246,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     private void forget(ObservedRun run) {
-        inFlight.decrementAndGet();
+        pending.decrementAndGet();
         running.computeIfPresent(run.key, (key, others) -> {
             others.remove(run);
             return others.isEmpty() ? null : others;
@@ -267,7 +267,7 @@ public final class ObservedClaims implements AutoCloseable {
                 log.warn(
                         "The claim store does not answer; the outcomes of up to {} observed handlers are not "
                                 + "recorded",
-                        inFlight.get());
+                        pending.get());
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

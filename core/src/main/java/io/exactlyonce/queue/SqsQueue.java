@@ -81,11 +81,11 @@ public final class SqsQueue implements QueueVisibility {
     /**
      * Starts to keep the queue's attributes.
      *
-     * @param begun the attributes that were read when the listener started
+     * @param atStart the attributes that were read when the listener started
      * @param reader gets each later response first; a response for which it throws counts as unread
      */
-    public void watch(QueueAttributes begun, Consumer<QueueAttributes> reader) {
-        this.attributes = begun;
+    public void watch(QueueAttributes atStart, Consumer<QueueAttributes> reader) {
+        this.attributes = atStart;
         this.reader = reader;
     }
 

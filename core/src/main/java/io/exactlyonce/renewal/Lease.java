@@ -33,7 +33,7 @@ public final class Lease extends Renewable {
      * @param holder is stopped if the lease is lost; must not block
      */
     Lease(Renewer renewer, @Nullable Window window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
-        super(renewer, length, window == null ? askedAt : window.begun, askedAt);
+        super(renewer, length, window == null ? askedAt : window.receivedAt, askedAt);
         this.window = window;
         this.claim = claim;
         this.holder = holder;

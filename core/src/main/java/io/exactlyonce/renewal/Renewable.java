@@ -46,7 +46,7 @@ abstract class Renewable {
 
     final Renewer renewer;
     final Duration length;
-    final long begun;
+    final long receivedAt;
     private final long interval;
     private State state = State.WAITING;
     private long end;
@@ -60,13 +60,13 @@ abstract class Renewable {
     volatile boolean ending;
 
     /**
-     * @param begun when the message was received; SQS's ceiling is counted from this time
+     * @param receivedAt when the message was received; SQS's ceiling is counted from this time
      * @param askedAt when the visibility timeout or lease was requested
      */
-    Renewable(Renewer renewer, Duration length, long begun, long askedAt) {
+    Renewable(Renewer renewer, Duration length, long receivedAt, long askedAt) {
         this.renewer = renewer;
         this.length = length;
-        this.begun = begun;
+        this.receivedAt = receivedAt;
         this.interval = renewer.schedule.interval(length, renewer.random.next()).toNanos();
         begin(askedAt, length.toNanos(), interval);
     }
@@ -166,7 +166,7 @@ abstract class Renewable {
 
     /** Returns the whole seconds until the ceiling. */
     long secondsLeft(long now) {
-        return Math.max(0, TimeUnit.NANOSECONDS.toSeconds(CEILING_NANOS - (now - begun)));
+        return Math.max(0, TimeUnit.NANOSECONDS.toSeconds(CEILING_NANOS - (now - receivedAt)));
     }
 
     /** Called with the answer to an attempt. Does nothing if this was lost or stopped meanwhile. */

@@ -80,7 +80,7 @@ public final class Renewer {
     private volatile long lastLeaseTick;
 
     /** True once the first failure of an outage is logged. Further failures take one line each. */
-    private volatile boolean isTold;
+    private volatile boolean isLogged;
 
     /**
      * @param store stores the leases
@@ -286,14 +286,14 @@ public final class Renewer {
             answers = new ClaimAnswers(
                     Set.of(), due.stream().map(lease -> lease.claim).collect(Collectors.toSet()), none);
         }
-        tell(answers);
+        logFailure(answers);
         for (Lease lease : due) {
             Result answer = answers.granted().contains(lease.claim) ? Result.SUCCEEDED : Result.LOST;
             lease.answered(answers.unanswered().contains(lease.claim) ? Result.FAILED : answer, askedAt);
         }
     }
 
-    private void tell(ClaimAnswers answers) {
+    private void logFailure(ClaimAnswers answers) {
         boolean isFailed = !answers.unanswered().isEmpty();
         if (isFailed) {
             RuntimeException failure = answers.failure();
@@ -302,8 +302,8 @@ public final class Renewer {
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
                     answers.unanswered().size(),
                     OneLine.of(why, LONGEST_REASON),
-                    isTold || failure == null ? null : PrintableException.of(failure));
+                    isLogged || failure == null ? null : PrintableException.of(failure));
         }
-        isTold = isFailed;
+        isLogged = isFailed;
     }
 }

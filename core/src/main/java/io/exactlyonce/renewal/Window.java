@@ -78,9 +78,9 @@ public final class Window extends Renewable {
         cancelTimeout();
         // The listener may have stopped first.
         if (timeout != null && renewer.windows.contains(this)) {
-            HandlerDeadline begun = new HandlerDeadline(this, key, timeout, running);
-            renewer.deadlines.add(begun);
-            deadline = begun;
+            HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
+            renewer.deadlines.add(started);
+            deadline = started;
         }
     }
 

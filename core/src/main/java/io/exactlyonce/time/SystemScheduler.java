@@ -36,7 +36,7 @@ public final class SystemScheduler implements EngineScheduler {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(daemon(thread));
         Runnable tick = () -> {
             Boundary.guardPeriodic(thread, task);
-            Boundary.guardPeriodic(thread, Boundary::tellUnlogged);
+            Boundary.guardPeriodic(thread, Boundary::logUnlogged);
         };
         ticking.scheduleWithFixedDelay(tick, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
         return ticking::shutdownNow;

@@ -79,7 +79,7 @@ class BoundaryTests {
         };
         full.start();
         // Crashes of other tests.
-        Boundary.tellUnlogged();
+        Boundary.logUnlogged();
         int before = Boundary.crashes();
 
         logger.addAppender(full);
@@ -94,8 +94,8 @@ class BoundaryTests {
         assertThat(crashes).containsExactly(crash);
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
         assertThat(Boundary.sinceLastCrash()).isLessThan(Duration.ofMinutes(1));
-        Boundary.tellUnlogged();
-        Boundary.tellUnlogged();
+        Boundary.logUnlogged();
+        Boundary.logUnlogged();
         assertThat(output.getOut().split("1 crashes could not be logged", -1)).hasSize(2);
     }
 

@@ -152,7 +152,7 @@ class ObservedClaimsTests {
     }
 
     private void assertNothingIsUnderWay() {
-        assertThat(claims.inFlight()).isZero();
+        assertThat(claims.pending()).isZero();
         assertThat(busy.inFlight()).isZero();
         claims.close();
     }
@@ -487,7 +487,7 @@ class ObservedClaimsTests {
 
         assertThat(store.claims()).hasSize(10);
         assertThat(seen).hasSize(12).endsWith("unobserved overload", "unobserved overload");
-        assertThat(claims.inFlight()).isEqualTo(10);
+        assertThat(claims.pending()).isEqualTo(10);
         runs.forEach(this::end);
         assertThat(completed()).hasSize(10);
         begin("o13");

@@ -48,10 +48,10 @@ public final class ReadinessCheck implements AutoCloseable {
         }
         latest = closed
                 ? CompletableFuture.failedFuture(new IllegalStateException("The application is closed"))
-                : begun();
+                : started();
     }
 
-    private Future<?> begun() {
+    private Future<?> started() {
         try {
             lookUp.run();
         } catch (RuntimeException impossible) {

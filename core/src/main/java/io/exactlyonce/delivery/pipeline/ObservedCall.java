@@ -16,14 +16,14 @@ final class ObservedCall {
     private final DeliveryObserver observer;
     private final NanoClock clock;
     private final HandlerScope scope;
-    private final long begun;
+    private final long startedAt;
 
     private ObservedCall(List<Delivery> called, DeliveryObserver observer, NanoClock clock) {
         this.called = called;
         this.observer = observer;
         this.clock = clock;
         this.scope = observer.handling(called);
-        this.begun = clock.nanoTime();
+        this.startedAt = clock.nanoTime();
     }
 
     static ObservedCall begin(List<Delivery> called, DeliveryObserver observer, NanoClock clock) {
@@ -39,6 +39,6 @@ final class ObservedCall {
     void end(@Nullable Throwable failure) {
         scope.end(failure);
         observer.on(
-                new DeliveryEvent.Handled(called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - begun)));
+                new DeliveryEvent.Handled(called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - startedAt)));
     }
 }

@@ -57,7 +57,7 @@ public final class RetryingClaimClient {
     private final AsyncClaimStore async;
     private final EngineScheduler scheduler;
     private final AtomicInteger repeating = new AtomicInteger();
-    private final AtomicBoolean isTold = new AtomicBoolean();
+    private final AtomicBoolean isLogged = new AtomicBoolean();
 
     /** The condition for repeating a call without an answer. */
     @FunctionalInterface
@@ -321,7 +321,7 @@ public final class RetryingClaimClient {
                 repeating.incrementAndGet();
             }
             Duration pause = Duration.ofMillis(pauses.nextBackOff());
-            if (isTold.compareAndSet(false, true)) {
+            if (isLogged.compareAndSet(false, true)) {
                 log.warn("{} {} failed; trying again", what(), keys(), PrintableException.of(failed));
             } else {
                 log.warn("{} {} failed; trying again: {}", what(), keys(), why(failed));
@@ -343,7 +343,7 @@ public final class RetryingClaimClient {
             }
             isEnded = true;
             if (pauses != null && repeating.decrementAndGet() == 0) {
-                isTold.set(false);
+                isLogged.set(false);
             }
             return true;
         }

@@ -282,12 +282,12 @@ public final class MessageDeleter {
             return;
         }
         CompletableFuture<Void> called = CompletableFuture.completedFuture(all)
-                .thenCompose(told -> kept.isEmpty()
-                        ? callback.onSuccess(told)
+                .thenCompose(known -> kept.isEmpty()
+                        ? callback.onSuccess(known)
                         : callback.onFailure(
-                                told,
+                                known,
                                 new SqsAcknowledgementException(
-                                        "Deleting %d of %d messages failed".formatted(kept.size(), told.size()),
+                                        "Deleting %d of %d messages failed".formatted(kept.size(), known.size()),
                                         List.copyOf(deleted),
                                         List.copyOf(kept),
                                         queue.queueUrl(),
@@ -295,7 +295,7 @@ public final class MessageDeleter {
         Boundary.whenComplete(
                 ENTRY,
                 called,
-                (told, thrown) -> {
+                (none, thrown) -> {
                     if (thrown != null) {
                         log.warn(
                                 "An acknowledgement result callback on {} failed",

@@ -62,7 +62,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
     /** The longest wait in one step while polling is not permitted, and so the longest delay of a stop. */
-    private static final Duration LOOK_UP = Duration.ofSeconds(1);
+    private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
     /**
      * The longest wait for an answer. The SDK may lose an answer, for example if its threads crash, and its permits
@@ -72,7 +72,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
     /** The longest wait for the two answers about a queue at startup, because the server may never send them. */
-    private static final Duration LONGEST_LOOK_UP = Duration.ofSeconds(30);
+    private static final Duration LONGEST_START = Duration.ofSeconds(30);
 
     private static final int LONGEST_URL = 2_048;
 
@@ -102,7 +102,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private Permits permits;
     private MessageDeleter deleter;
     private Dispatcher dispatcher;
-    private volatile @Nullable Subscription begun;
+    private volatile @Nullable Subscription current;
     private volatile boolean running;
     private volatile @Nullable BackOffContext backOff;
     private long mostSeconds;
@@ -192,7 +192,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         engine.line().log(subscription, settings.listener());
         engine.observer().subscribed(subscription);
         engine.breakers().of(settings.listener().transaction()).subscribe(subscription);
-        begun = subscription;
+        current = subscription;
         running = true;
         Runnable poll = () -> pollUnlessStopped(subscription);
         threads.execute(() -> pollWhileRunning(poll));
@@ -207,7 +207,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                     .queueNotFoundStrategy(options.getQueueNotFoundStrategy())
                     .build()
                     .resolveQueueAttributes()
-                    .get(LONGEST_LOOK_UP.toSeconds(), TimeUnit.SECONDS);
+                    .get(LONGEST_START.toSeconds(), TimeUnit.SECONDS);
             String flaw = SqsMessage.flaw("QueueUrl", found.getQueueUrl(), LONGEST_URL);
             if (flaw != null) {
                 throw new IllegalStateException("The answer has " + flaw);
@@ -215,7 +215,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             return found;
         } catch (TimeoutException silence) {
             throw unavailable(
-                    new TimeoutException("No answer has come within %d s".formatted(LONGEST_LOOK_UP.toSeconds())));
+                    new TimeoutException("No answer has come within %d s".formatted(LONGEST_START.toSeconds())));
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
             throw unavailable(stopping);
@@ -296,12 +296,12 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             options.getPollBackOffPolicy().backOff(failed);
         }
         PollGate gate = subscription.gate();
-        if (!gate.awaitPolling(LOOK_UP)
-                || !dispatcher.awaitCapacity(LOOK_UP)
-                || !polls.awaitAtMost(permits.mostPolls() - 1, LOOK_UP)) {
+        if (!gate.awaitPolling(LONGEST_STEP)
+                || !dispatcher.awaitCapacity(LONGEST_STEP)
+                || !polls.awaitAtMost(permits.mostPolls() - 1, LONGEST_STEP)) {
             return;
         }
-        int granted = permits.request(LOOK_UP);
+        int granted = permits.request(LONGEST_STEP);
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
@@ -385,8 +385,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     @Override
     public void stop() {
         running = false;
-        Subscription ending = begun;
-        begun = null;
+        Subscription ending = current;
+        current = null;
         if (ending == null) {
             return;
         }

@@ -73,11 +73,11 @@ public final class ContainerDifferences {
                         ? null
                         : "with its own task executor, keys are claimed when a thread is assigned, not with "
                                 + "the poll");
-        String told = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
+        String differences = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
         if (!overridden.isEmpty()) {
-            log.warn(DIFFERENCES, listener, told);
+            log.warn(DIFFERENCES, listener, differences);
         } else if (!changed.isEmpty()) {
-            log.info(DIFFERENCES, listener, told);
+            log.info(DIFFERENCES, listener, differences);
         }
     }
 

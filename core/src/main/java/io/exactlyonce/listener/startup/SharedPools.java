@@ -25,7 +25,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     private static final Logger log = LoggerFactory.getLogger(SharedPools.class);
 
     private final List<Demand> demands = new CopyOnWriteArrayList<>();
-    private final Set<Pool> told = ConcurrentHashMap.newKeySet();
+    private final Set<Pool> warned = ConcurrentHashMap.newKeySet();
 
     /** The connections that a listener may use of its transactions' pool. */
     private record Demand(String listener, Pool pool, int handlers) {}
@@ -59,7 +59,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
 
     private void warnIfSmaller(Pool pool, List<Demand> demands) {
         int handlers = demands.stream().mapToInt(Demand::handlers).sum();
-        if (handlers > pool.connections() && told.add(pool)) {
+        if (handlers > pool.connections() && warned.add(pool)) {
             log.warn(
                     "Pool '{}' has {} connections, but handlers with effects = DATABASE may use {} at once ({}): claims of"
                             + " the others wait for a connection. Enlarge the pool (spring.datasource.hikari.maximum-pool-size)"
