@@ -58,17 +58,17 @@ public interface ClaimDetails {
         return null;
     }
 
-    /** Returns when the effect was recorded; {@code null} also if it was not. */
+    /** Returns when the effect was recorded; {@code null} if it was not recorded. */
     default @Nullable Instant completedAt() {
         return null;
     }
 
-    /** Returns when the key was parked; {@code null} also if it is not parked. */
+    /** Returns when the key was parked; {@code null} if it is not parked. */
     default @Nullable Instant parkedAt() {
         return null;
     }
 
-    /** Returns when the store may forget the key; {@code null} also if it keeps the key. */
+    /** Returns when the store may forget the key; {@code null} if it keeps the key. */
     default @Nullable Instant expiresAt() {
         return null;
     }

@@ -26,7 +26,7 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Registers the mark if the transaction has other callbacks, after everything that can still prevent the commit.
+     * Registers the mark when nothing can prevent the commit any more. Without other callbacks, no mark is needed.
      */
     @Override
     public void beforeCommit(TransactionExecution transaction) {

@@ -270,7 +270,7 @@ class DoubtTests {
                     assertThatIllegalArgumentException()
                             .isThrownBy(() -> attempt.payload(Integer.class))
                             .withMessageContaining("'listener' is a java.lang.String")
-                            .withMessageContaining("asks for a java.lang.Integer");
+                            .withMessageContaining("requests a java.lang.Integer");
                     return Reconciliation.done();
                 },
                 DeliveryRig::neverCalled);

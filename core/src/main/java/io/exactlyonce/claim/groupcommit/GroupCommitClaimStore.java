@@ -129,7 +129,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // Frees the batch's keys before its callers are answered, since their dependent actions run here.
+        // Frees the batch's keys before the callers get their answers, because dependent actions of the callers run here.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);

@@ -91,7 +91,7 @@ final class Reconciling {
     static <T> T cast(@Nullable Object payload, Class<T> type, String listener) {
         if (!type.isInstance(payload)) {
             throw new IllegalArgumentException(
-                    "The payload of listener '%s' is a %s, and the reconciler asks for a %s; ask for the class that the handler takes, or read message()"
+                    "The payload of listener '%s' is a %s, and the reconciler requests a %s; request the class that the handler takes, or read message()"
                             .formatted(
                                     listener,
                                     payload == null ? null : payload.getClass().getName(),

@@ -170,7 +170,7 @@ public final class WaitingDeliveries {
             long pause = pauses.nextBackOff();
             notBefore = clock.nanoTime() + Duration.ofMillis(pause).toNanos();
             log.debug(
-                    "Asking for the keys of {} waiting deliveries failed; again in {} ms",
+                    "Looking up the keys of {} waiting deliveries failed; again in {} ms",
                     waiting.size(),
                     pause,
                     PrintableException.of(failure));

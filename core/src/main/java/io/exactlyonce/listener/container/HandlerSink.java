@@ -112,7 +112,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
                 .map(ReceivedMessage::delivery)
                 .filter(delivery -> !isOfSome || !delivery.wasCalled())
                 .forEach(delivery -> delivery.attempt().failed(Causes.root(failure)));
-        log.debug("Error processing {}", messages, PrintableException.of(failure));
+        log.debug("Handling {} failed; a later line names the next attempt", messages, PrintableException.of(failure));
         return null;
     }
 

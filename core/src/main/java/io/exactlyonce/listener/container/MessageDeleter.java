@@ -58,7 +58,7 @@ public final class MessageDeleter {
     /** From this number of characters on, all waiting deletes are sent at once, and nothing is polled. */
     private static final int MUCH_KEPT = 1 << 20;
 
-    /** The weight of a message without its content: 8,192 of them may wait for their deletes. */
+    /** The weight of a message without its content, so that at most 8,192 such messages wait for their deletes. */
     private static final int LEAST_CHARACTERS = 128;
 
     /** The pause before the second request, which doubles before each further one. */

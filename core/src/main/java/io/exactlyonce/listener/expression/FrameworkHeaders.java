@@ -29,7 +29,7 @@ final class FrameworkHeaders {
     /** Headers that Spring sets on each message that it makes. An attribute of the same name does not become a header. */
     private static final Set<String> SPRING = Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP);
 
-    /** Headers that differ in each receive, or that no received message has, with the reason. */
+    /** Headers that differ in each receive, or that received messages never have; each with the reason. */
     private static final Map<String, String> UNUSABLE = Map.ofEntries(
             Map.entry(SqsHeaders.SQS_RECEIPT_HANDLE_HEADER, "is another one for each receive"),
             Map.entry(SqsHeaders.SQS_RECEIVED_AT_HEADER, "is another time for each receive"),

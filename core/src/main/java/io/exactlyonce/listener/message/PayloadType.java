@@ -34,7 +34,7 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     /** Bounds type variables whose bounds contain them. */
     private static final int MOST_LEVELS = 6;
 
-    /** Annotations by which an abstract type says how JSON becomes one. */
+    /** Annotations with which an abstract type defines how to make an object of JSON. */
     private static final Set<String> DESERIALIZED = Set.of(
             JsonTypeInfo.class.getName(),
             JsonCreator.class.getName(),
@@ -109,7 +109,7 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
                         arguments[index] != Object.class && !(isMap && index == 0 && arguments[index] == String.class));
     }
 
-    /** Returns whether a payload was read as the class alone. */
+    /** Returns whether a payload was read as the class, without type arguments. */
     boolean isReadAsItsClass(Object payload) {
         return raw.isInstance(payload) && payload.getClass().getTypeParameters().length > 0;
     }

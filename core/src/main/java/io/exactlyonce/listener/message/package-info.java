@@ -1,5 +1,5 @@
 /**
- * Internal: SQS's message to Spring's, with its delivery in a header.
+ * Internal: converts SQS's messages to Spring's, with the delivery in a header.
  *
  * <p>This package uses {@code delivery} and {@code queue}.
  */

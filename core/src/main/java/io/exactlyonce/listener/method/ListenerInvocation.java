@@ -246,7 +246,7 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Passes the step that claims, once for each proxy of the bean that contains it. */
+    /** Passes the step that claims. Each proxy that contains this step calls it once. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasBegun()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));

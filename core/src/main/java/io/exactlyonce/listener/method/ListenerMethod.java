@@ -99,7 +99,7 @@ public record ListenerMethod(
         try {
             if (polled == null) {
                 throw new UnusableKeyException(
-                        "There is no key to tell %s: an interceptor, a converter or the sender replaced the message's headers"
+                        "The key of %s cannot be read: an interceptor, a converter or the sender replaced the message's headers"
                                 .formatted(this));
             }
             ClaimKey key = key(message, polled);

@@ -107,7 +107,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
             check.run();
             return true;
         } catch (InvalidListenerException | PlaceholderResolutionException refused) {
-            log.warn("It is only observed; with mode = enforce startup would fail: {}", refused.getMessage());
+            log.warn("Startup would fail with mode = enforce, and continues because the listener is only observed: {}", refused.getMessage());
             return false;
         }
     }

@@ -145,7 +145,7 @@ class ObservedMethodsTests {
         assertThat(settings.signalsCompletion()).isEqualTo(signalsCompletion);
 
         assertThat(output)
-                .contains("It is only observed; with mode = enforce startup would fail")
+                .contains("Startup would fail with mode = enforce")
                 .contains(problem);
     }
 

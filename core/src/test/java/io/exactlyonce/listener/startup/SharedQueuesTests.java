@@ -262,7 +262,7 @@ class SharedQueuesTests {
 
         assertThat(output)
                 .containsOnlyOnce("WARN")
-                .contains("It is only observed; with mode = enforce startup would fail: Listener 'enforced'");
+                .contains("Startup would fail with mode = enforce, and continues because the listener is only observed: Listener 'enforced'");
     }
 
     @Test
