@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import org.springframework.lang.CheckReturnValue;
 
 /**
- * The outcome of a batch, as its handler returns it. Failed items are released and redelivered with backoff; all other items are
- * completed and their messages deleted. An exception of the handler fails the whole batch.
+ * The outcome of a batch, as its handler returns it. Failed items are released and redelivered with backoff; all other
+ * items are completed and their messages deleted. An exception of the handler fails the whole batch.
  *
  * <pre>{@code
  * BatchResult result = BatchResult.allSucceeded();
@@ -22,9 +22,9 @@ import org.springframework.lang.CheckReturnValue;
  * return result;
  * }</pre>
  *
- * <p>Spring's transactions commit when a method returns, so writes of a {@code @Transactional} handler for the other items are
- * kept. Undoing writes for the failed items is the handler's task. With {@link Effects#DATABASE} all is rolled back, and the
- * handler is called again without the failed items.
+ * <p>Spring's transactions commit when a method returns, so writes of a {@code @Transactional} handler for the other
+ * items are kept. Undoing writes for the failed items is the handler's task. With {@link Effects#DATABASE} all is
+ * rolled back, and the handler is called again without the failed items.
  *
  * <p>Immutable.
  */
@@ -47,7 +47,8 @@ public final class BatchResult {
     /**
      * Returns the result of a batch of which one item failed.
      *
-     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole batch
+     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole
+     *     batch
      * @param cause the failure: its text is stored with the claim, and its type is compared with {@link
      *     ExactlyOnceListener#parkFor()}
      * @throws IndexOutOfBoundsException if the index is negative
@@ -60,7 +61,8 @@ public final class BatchResult {
     /**
      * Returns this result with one more failed item. An item that failed before keeps its first cause.
      *
-     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole batch
+     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole
+     *     batch
      * @param cause the failure: its text is stored with the claim, and its type is compared with {@link
      *     ExactlyOnceListener#parkFor()}
      * @throws IndexOutOfBoundsException if the index is negative

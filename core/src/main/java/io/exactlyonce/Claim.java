@@ -4,12 +4,13 @@ package io.exactlyonce;
  * A handler's claim on its idempotency key. Declare it as a parameter of an {@link ExactlyOnceListener} method to get
  * it. Thread-safe; usable while the handler runs.
  *
- * <p>With {@link ClaimMode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
- * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} and {@link #followUp} pass, and {@link #fence()} and {@link
- * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #scope()},
- * {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
+ * <p>With {@link ClaimMode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is
+ * the message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} and {@link #followUp} pass, and
+ * {@link #fence()} and {@link #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key,
+ * {@link #scope()}, {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
  *
- * <p>The handler of a message without a key gets such a substitute too, if {@link MissingKeyPolicy#RUN_UNPROTECTED} has it called.
+ * <p>The handler of a message without a key gets such a substitute too, if {@link MissingKeyPolicy#RUN_UNPROTECTED} has
+ * it called.
  */
 public interface Claim {
 
@@ -28,8 +29,8 @@ public interface Claim {
     String key();
 
     /**
-     * Returns the first 16 digits of {@link #downstreamKey()}, by which log lines, events, exceptions and the endpoint name
-     * the key. A key may be personal data.
+     * Returns the first 16 digits of {@link #downstreamKey()}, by which log lines, events, exceptions and the endpoint
+     * name the key. A key may be personal data.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
@@ -65,8 +66,8 @@ public interface Claim {
     String downstreamKey();
 
     /**
-     * Returns an idempotency key for a call or a message of a handler that has several. The key is different for each name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and
-     * name, as 64 hexadecimal digits.
+     * Returns an idempotency key for a call or a message of a handler that has several. The key is different for each
+     * name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and name, as 64 hexadecimal digits.
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
      * @throws IllegalArgumentException if the name is blank, too long, or no text
@@ -75,13 +76,14 @@ public interface Claim {
     String downstreamKey(String call);
 
     /**
-     * Returns the identity of a message that the handler sends. An {@link ExactlyOnceListener} that receives the message, and has no
-     * {@code key} of its own, handles it once, however often this handler, an outbox or SQS repeats it.
+     * Returns the identity of a message that the handler sends. An {@link ExactlyOnceListener} that receives the
+     * message, and has no {@code key} of its own, handles it once, however often this handler, an outbox or SQS repeats
+     * it.
      *
      * <p>Call it while the handler runs, also if an outbox sends the message later: store the identity with the event.
      *
-     * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters, and another one for each message of the
-     *     handler
+     * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters, and another one for each
+     *     message of the handler
      * @throws IllegalArgumentException if the name is blank, too long, or no text
      * @throws ClaimLostException if another worker may own the key, or the handler has ended
      */
@@ -112,10 +114,10 @@ public interface Claim {
      * <p>It does not cover a crash after the commit and before the completion: the next attempt sees {@link
      * #isInDoubt()}. Use {@link Effects#DATABASE} to close that gap.
      *
-     * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as Spring
-     *     does for this exception
-     * @throws IllegalStateException if there is no such transaction, or if nothing is claimed: the listener only observes, or the
-     *     message has no key
+     * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as
+     *     Spring does for this exception
+     * @throws IllegalStateException if there is no such transaction, or if nothing is claimed: the listener only
+     *     observes, or the message has no key
      * @throws ClaimStoreException if the database does not answer; the transaction must be rolled back
      * @throws UnsupportedOperationException if the claim store shares no transactions with applications, such as
      *     DynamoDB; the message names the alternatives

@@ -5,8 +5,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current state of a key's claim, for operators. Contains neither the key, nor the payload, nor the result. Times are
- * the store's; a time is {@code null} if the store does not keep it. Claim stores implement this interface.
+ * The current state of a key's claim, for operators. Contains neither the key, nor the payload, nor the result. Times
+ * are the store's; a time is {@code null} if the store does not keep it. Claim stores implement this interface.
  */
 public interface ClaimDetails {
 

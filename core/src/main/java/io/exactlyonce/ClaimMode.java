@@ -3,8 +3,8 @@ package io.exactlyonce;
 /** The way in which a listener uses claims. */
 public enum ClaimMode {
     /**
-     * The property {@code exactly-once.mode} decides, which is {@link #ENFORCE} by default. Only for the annotation: the property
-     * itself names one of the others.
+     * The property {@code exactly-once.mode} decides, which is {@link #ENFORCE} by default. Only for the annotation:
+     * the property itself names one of the others.
      */
     AS_CONFIGURED,
     /** A handler runs only under a claim of its key. */

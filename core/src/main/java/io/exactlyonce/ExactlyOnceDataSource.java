@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Marks the {@code DataSource} bean that keeps claims, in place of a pool that uses the application's connection settings. It must lead to
- * the primary only: startup fails if it routes reads to a replica.
+ * Marks the {@code DataSource} bean that keeps claims, in place of a pool that uses the application's connection
+ * settings. It must lead to the primary only: startup fails if it routes reads to a replica.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)
@@ -22,7 +22,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * pool's settings stay unchanged. Startup fails if the pool has autocommit off, an isolation level other than READ
  * COMMITTED, or fewer than two connections.
  *
- * <p>Without such a DataSource, the annotation also marks a {@code HikariCredentialsProvider} bean. Each new connection of claims then gets user and password from that provider.
+ * <p>Without such a DataSource, the annotation also marks a {@code HikariCredentialsProvider} bean. Each new connection
+ * of claims then gets user and password from that provider.
  */
 @Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -42,11 +42,11 @@ public interface ExactlyOnceEvent {
     record ClaimLost(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed, and
-     * the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
+     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed,
+     * and the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the
-     *     message's id
+     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the message's id
      * @param timeout of the listener
      */
     record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout)
@@ -76,8 +76,8 @@ public interface ExactlyOnceEvent {
     record WindowBreached(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 
     /**
-     * An attempt failed on the last receive of its message, and the queue moves the message to its dead-letter queue. A key
-     * that the attempt has parked has {@link KeyParked} as well.
+     * An attempt failed on the last receive of its message, and the queue moves the message to its dead-letter queue. A
+     * key that the attempt has parked has {@link KeyParked} as well.
      *
      * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the
      *     message's id

@@ -3,8 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The base of all exceptions by which the library reports that it could not, or may not, do its work. Calls that can never
- * work throw {@link IllegalArgumentException} or {@link IllegalStateException} instead.
+ * The base of all exceptions by which the library reports that it could not, or may not, do its work. Calls that can
+ * never work throw {@link IllegalArgumentException} or {@link IllegalStateException} instead.
  */
 public abstract class ExactlyOnceException extends RuntimeException {
 

@@ -26,8 +26,8 @@ import org.springframework.core.annotation.AliasFor;
  * the future completes; the future is cancelled where a handler would be interrupted.
  *
  * <p>A method that takes a batch has a {@code List<T>} or {@code List<Message<T>>}, and optionally a {@code
- * List<Claim>}. It gets the messages whose keys were acquired, and may return a {@link BatchResult} that names the failed
- * ones; any other result is ignored.
+ * List<Claim>}. It gets the messages whose keys were acquired, and may return a {@link BatchResult} that names the
+ * failed ones; any other result is ignored.
  *
  * <p>All text attributes support <code>${...}</code> placeholders; those that {@link SqsListener} also has support
  * <code>#{...}</code> expressions.
@@ -97,9 +97,9 @@ public @interface ExactlyOnceListener {
      * SpEL expression, like {@link #key()}, for the content that must be equal in all messages of a key: a field, or a
      * list such as <code>"{#order.orderId, #order.amount}"</code>. The claim stores its SHA-256. If a key is completed
      * for other content, {@link #onMismatch()} decides; by default the message is rejected. The result must be text, a
-     * number, a UUID, an enum constant or a list of these; anything else fails the delivery. Default: the body's content, of
-     * JSON without its layout, and of an SNS notification the published message. A sender that repeats an order with
-     * another timestamp is then rejected.
+     * number, a UUID, an enum constant or a list of these; anything else fails the delivery. Default: the body's
+     * content, of JSON without its layout, and of an SNS notification the published message. A sender that repeats an
+     * order with another timestamp is then rejected.
      */
     String fingerprint() default "";
 
@@ -137,9 +137,9 @@ public @interface ExactlyOnceListener {
     Effects effects() default Effects.EXTERNAL;
 
     /**
-     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE} the handler runs as under {@code @SqsListener};
-     * the library records claims in the background and counts the duplicates it would have prevented. {@code
-     * exactly-once.listeners.<id>.mode} overrides it.
+     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE} the handler runs as under
+     * {@code @SqsListener}; the library records claims in the background and counts the duplicates it would have prevented.
+     * {@code exactly-once.listeners.<id>.mode} overrides it.
      */
     ClaimMode mode() default ClaimMode.AS_CONFIGURED;
 
@@ -156,17 +156,17 @@ public @interface ExactlyOnceListener {
     MismatchPolicy onMismatch() default MismatchPolicy.AS_CONFIGURED;
 
     /**
-     * Policy for a message for which {@link #key()} finds no key. {@code exactly-once.listeners.<id>.when-key-missing} overrides
-     * it. Startup fails for another policy than {@link MissingKeyPolicy#REFUSE} without a {@code key}, whose default is never
-     * missing, and for {@link MissingKeyPolicy#RUN_UNPROTECTED} with {@link Effects#DATABASE}.
+     * Policy for a message for which {@link #key()} finds no key. {@code exactly-once.listeners.<id>.when-key-missing}
+     * overrides it. Startup fails for another policy than {@link MissingKeyPolicy#REFUSE} without a {@code key}, whose
+     * default is never missing, and for {@link MissingKeyPolicy#RUN_UNPROTECTED} with {@link Effects#DATABASE}.
      */
     MissingKeyPolicy whenKeyMissing() default MissingKeyPolicy.REFUSE;
 
     /**
-     * Number of attempts that may throw before the key is parked, with the last exception as its reason. An attempt that
-     * was stopped does not count, nor does a crash or a claim that was lost. With {@link Effects#DATABASE} the receives of
-     * the message count, because an attempt that was rolled back leaves no trace. An operator's release sets the count to
-     * 0. {@code exactly-once.listeners.<id>.max-attempts} overrides it. Default: 0, any number.
+     * Number of attempts that may throw before the key is parked, with the last exception as its reason. An attempt
+     * that was stopped does not count, nor does a crash or a claim that was lost. With {@link Effects#DATABASE} the
+     * receives of the message count, because an attempt that was rolled back leaves no trace. An operator's release
+     * sets the count to 0. {@code exactly-once.listeners.<id>.max-attempts} overrides it. Default: 0, any number.
      */
     int maxAttempts() default 0;
 }

@@ -43,14 +43,15 @@ public interface ExactlyOnceOperations {
         /**
          * Refuses the key if it is completed for other content.
          *
-         * @param body content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is stored
+         * @param body content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is
+         *     stored
          */
         @CheckReturnValue
         OnceCall<X> comparing(String body);
 
         /**
-         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides through {@link ParkedKeys}. Without it,
-         * the action runs again, and can check {@link Claim#isInDoubt()}.
+         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides through
+         * {@link ParkedKeys}. Without it, the action runs again, and can check {@link Claim#isInDoubt()}.
          *
          * <p>Calls and listeners of a scope should have the same policy, because the first that claims a key in doubt
          * applies its own.
@@ -74,12 +75,12 @@ public interface ExactlyOnceOperations {
          * the thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released
          * and the next call runs it again. If the process dies, the key is in doubt: see {@link #parkInDoubt()}.
          *
-         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. The message
-         * of the {@link ClaimStoreException} says whether the action was called. If it was, its effect has happened, and
-         * the next call finds the key completed or in doubt.
+         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. The
+         * message of the {@link ClaimStoreException} says whether the action was called. If it was, its effect has
+         * happened, and the next call finds the key completed or in doubt.
          *
-         * @param type of the result. Types with type parameters need a {@link ParameterizedTypeReference}; {@code Object}
-         *     and {@code Number} do not say what their values are
+         * @param type of the result. Types with type parameters need a {@link ParameterizedTypeReference}; {@code
+         *     Object} and {@code Number} do not say what their values are
          * @param action the work
          * @return the result as its JSON is read back, for the first caller and for later ones; {@code null} if the
          *     action returned {@code null}
@@ -88,7 +89,8 @@ public interface ExactlyOnceOperations {
          * @throws ClaimHeldException if another call or delivery owns the key
          * @throws ParkedException if the key waits for an operator's decision
          * @throws KeyReusedException if the key is completed for other content
-         * @throws StoredResultException if the key is completed, but has no stored result of this type, also by this call
+         * @throws StoredResultException if the key is completed, but has no stored result of this type, also by
+         *     this call
          * @throws ClaimLostException if the claim was lost; the result is discarded
          * @throws ClaimStoreException if the store does not answer
          * @throws ExactlyOnceSetupException if the store cannot keep claims yet, such as without its table

@@ -5,11 +5,11 @@ import java.util.Map;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * The identity of a message that a handler sends: the same for all attempts of its claim, and different for each name, key and
- * scope. {@link Claim#followUp(String)} makes it.
+ * The identity of a message that a handler sends: the same for all attempts of its claim, and different for each name,
+ * key and scope. {@link Claim#followUp(String)} makes it.
  *
- * <p>An {@link ExactlyOnceListener} without {@code key} claims it, so repeated messages have one effect there. A listener with a
- * {@code key} of its own ignores it. Other consumers see each repetition.
+ * <p>An {@link ExactlyOnceListener} without {@code key} claims it, so repeated messages have one effect there. A
+ * listener with a {@code key} of its own ignores it. Other consumers see each repetition.
  *
  * <pre>{@code
  * sqs.send(to -> to.queue("shipments")
@@ -17,12 +17,13 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  *         .headers(claim.followUp("shipped").headers()));
  * }</pre>
  *
- * <p>Repetitions must have the same content, or the receiving listener's {@link ExactlyOnceListener#fingerprint()} must name the
- * part that is the same.
+ * <p>Repetitions must have the same content, or the receiving listener's {@link ExactlyOnceListener#fingerprint()} must
+ * name the part that is the same.
  *
  * <p>Immutable. An outbox stores it as part of an event, as JSON, or stores its key alone.
  *
- * @param key the key that the receiving listener claims: 64 hexadecimal digits of {@link Claim#downstreamKey(String)}
+ * @param key the key that the receiving listener claims: 64 hexadecimal digits of {@link
+ *     Claim#downstreamKey(String)}
  */
 public record FollowUp(String key) {
 
@@ -34,7 +35,8 @@ public record FollowUp(String key) {
     /**
      * Restores the identity of a message from its stored key.
      *
-     * @throws IllegalArgumentException if the key is not 64 hexadecimal digits, as {@link Claim#downstreamKey(String)} returns
+     * @throws IllegalArgumentException if the key is not 64 hexadecimal digits, as {@link
+     *     Claim#downstreamKey(String)} returns
      */
     public FollowUp {
         if (key.length() != DIGITS || !key.chars().allMatch(FollowUp::isHexadecimal)) {
@@ -45,25 +47,25 @@ public record FollowUp(String key) {
     }
 
     /**
-     * Returns the headers of a message to a standard queue, or to a topic with raw message delivery: for {@code headers(..)} of
-     * {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. The header becomes one of
-     * the ten message attributes that SQS permits.
+     * Returns the headers of a message to a standard queue, or to a topic with raw message delivery: for {@code
+     * headers(..)} of {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. The
+     * header becomes one of the ten message attributes that SQS permits.
      */
     public Map<String, Object> headers() {
         return Map.of(KEY_ATTRIBUTE, key);
     }
 
     /**
-     * Returns the headers of a message to a FIFO queue: those of {@link #headers()}, and the deduplication ID, by which SQS
-     * drops repetitions for five minutes. AWS rejects a deduplication ID on a standard queue.
+     * Returns the headers of a message to a FIFO queue: those of {@link #headers()}, and the deduplication ID, by which
+     * SQS drops repetitions for five minutes. AWS rejects a deduplication ID on a standard queue.
      */
     public Map<String, Object> fifoHeaders() {
         return Map.of(KEY_ATTRIBUTE, key, MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, key);
     }
 
     /**
-     * Returns the message attributes for a request of the AWS SDK. On a FIFO queue, set {@code messageDeduplicationId} to {@link
-     * #key()}.
+     * Returns the message attributes for a request of the AWS SDK. On a FIFO queue, set {@code messageDeduplicationId}
+     * to {@link #key()}.
      */
     public Map<String, MessageAttributeValue> attributes() {
         return Map.of(

@@ -12,9 +12,10 @@ public enum MissingKeyPolicy {
     REFUSE,
 
     /**
-     * The handler is called without a claim, once for each delivery: a message that SQS delivers twice is handled twice, perhaps at
-     * the same time. The message's visibility timeout is renewed, the claim store is not called, and the message is deleted when the
-     * handler has succeeded. Methods of {@link Claim} that need a key throw {@link MissingKeyException}.
+     * The handler is called without a claim, once for each delivery: a message that SQS delivers twice is handled
+     * twice, perhaps at the same time. The message's visibility timeout is renewed, the claim store is not called, and
+     * the message is deleted when the handler has succeeded. Methods of {@link Claim} that need a key throw {@link
+     * MissingKeyException}.
      */
     RUN_UNPROTECTED,
 

@@ -11,11 +11,12 @@ import org.springframework.lang.CheckReturnValue;
  * claim store can park. Thread-safe.
  *
  * <p>A decision names the claim as it was seen, and changes nothing if the key has another state by now. If a decision
- * throws, it may or may not be stored: look the keys up, or repeat it, because only the first decision on a claim counts.
+ * throws, it may or may not be stored: look the keys up, or repeat it, because only the first decision on a claim
+ * counts.
  *
- * <p>Calls of one kind take turns, so that operators delay no claims. Each call throws {@link ClaimStoreException} if the
- * store does not answer, and {@link ExactlyOnceSetupException} if the store cannot keep claims yet, such as without its
- * table.
+ * <p>Calls of one kind take turns, so that operators delay no claims. Each call throws {@link ClaimStoreException} if
+ * the store does not answer, and {@link ExactlyOnceSetupException} if the store cannot keep claims yet, such as without
+ * its table.
  */
 public interface ParkedKeys {
 
@@ -48,12 +49,12 @@ public interface ParkedKeys {
     Optional<ParkedClaim> find(String scope, String key);
 
     /**
-     * Releases a parked key: the next delivery or call acquires it, also under {@link InDoubtPolicy#PARK}. The key keeps
-     * its number of attempts, and whether it is in doubt.
+     * Releases a parked key: the next delivery or call acquires it, also under {@link InDoubtPolicy#PARK}. The key
+     * keeps its number of attempts, and whether it is in doubt.
      *
      * @param seen the claim as it was seen
-     * @return whether this call decided; {@code false} if the key has another state by now, and with DynamoDB also if
-     *     the response was lost and the key was claimed again before the SDK repeated the request
+     * @return whether this call decided; {@code false} if the key has another state by now, and with DynamoDB also
+     *     if the response was lost and the key was claimed again before the SDK repeated the request
      */
     @CheckReturnValue
     boolean release(ParkedClaim seen);
@@ -92,8 +93,8 @@ public interface ParkedKeys {
     List<ParkedClaim> releaseAll(Collection<? extends ParkedClaim> seen);
 
     /**
-     * Completes many parked keys without results in few requests: one statement in PostgreSQL, one request for 25 keys in
-     * DynamoDB.
+     * Completes many parked keys without results in few requests: one statement in PostgreSQL, one request for 25 keys
+     * in DynamoDB.
      *
      * @param seen the claims as they were seen, at most {@value #MOST}, such as a list of {@link #list}
      * @return the claims that this call did not decide, because their keys have another state by now

@@ -30,16 +30,21 @@ public final class Reconciliation<R extends @Nullable Object> {
     }
 
     /**
-     * The effect has happened. The claim is completed with this result, the message acknowledged, the handler not called.
+     * The effect has happened. The claim is completed with this result, the message acknowledged, the handler not
+     * called.
      *
-     * @param result what the handler would have returned, or {@code null}. Ignored for handlers that return nothing or take
-     *     batches; for all others, a result that is not of the handler's type fails the attempt, and the key stays in doubt
+     * @param result what the handler would have returned, or {@code null}. Ignored for handlers that return nothing
+     *     or take batches; for all others, a result that is not of the handler's type fails the attempt, and the key
+     *     stays in doubt
      */
     public static <R extends @Nullable Object> Reconciliation<R> done(@Nullable R result) {
         return new Reconciliation<>(Decision.DONE, result, "");
     }
 
-    /** The effect has happened. The claim is completed without a result, the message acknowledged, the handler not called. */
+    /**
+     * The effect has happened. The claim is completed without a result, the message acknowledged, the handler not
+     * called.
+     */
     public static <R extends @Nullable Object> Reconciliation<R> done() {
         return done(null);
     }

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * The entry of threads of Spring Cloud AWS, the SDK, the store or a timer into the engine. Ordinary faults are handled
  * inside. Anything that escapes is a crash, such as an {@link Error} of the virtual machine, and is treated like a
  * killed process: it is logged once, and its deliveries are abandoned. Their renewal stops, nothing is released,
- * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Permits of a container never expire, so only they are released here.
+ * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Permits of a container
+ * never expire, so only they are released here.
  *
  * <p>The engine catches everything here and at three other places only: the call of a handler or reconciler, the result
  * serializer, and the observers.
@@ -131,7 +132,10 @@ public final class Boundary {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
-    /** Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #logUnlogged} logs the count later. */
+    /**
+     * Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #logUnlogged} logs the
+     * count later.
+     */
     private static void logCrash(Object entry, Throwable crash) {
         try {
             log.error(

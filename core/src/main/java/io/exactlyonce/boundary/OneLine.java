@@ -3,12 +3,16 @@ package io.exactlyonce.boundary;
 import java.util.regex.Pattern;
 
 /**
- * Foreign text, such as a caller's name or an exception's message, as one line that is safe for a log, a terminal and a store. Removes
- * characters that begin a line, move a terminal's cursor, change the direction of text or are invisible, and halves of surrogate pairs.
+ * Foreign text, such as a caller's name or an exception's message, as one line that is safe for a log, a terminal and a
+ * store. Removes characters that begin a line, move a terminal's cursor, change the direction of text or are invisible,
+ * and halves of surrogate pairs.
  */
 public final class OneLine {
 
-    /** Controls, separators of lines, and marks without width or with a direction, except joiners within words and emojis. */
+    /**
+     * Controls, separators of lines, and marks without width or with a direction, except joiners within words and
+     * emojis.
+     */
     private static final Pattern UNPRINTABLE =
             Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}[\\p{Cf}&&[^\\x{200C}\\x{200D}]]]+");
 

@@ -32,7 +32,10 @@ public interface ClaimBackend {
         return Optional.empty();
     }
 
-    /** Returns the shortest time in which a connection was opened; empty if it is not known yet, or if claims need no connection. */
+    /**
+     * Returns the shortest time in which a connection was opened; empty if it is not known yet, or if claims need no
+     * connection.
+     */
     default Optional<Duration> shortestConnectTime() {
         return Optional.empty();
     }

@@ -15,7 +15,9 @@ public sealed interface ClaimResolution {
     /** Returns the claim to resolve. */
     ClaimId claim();
 
-    /** Returns whether the handler was stopped from outside, so that it may have had effects that it could not report. */
+    /**
+     * Returns whether the handler was stopped from outside, so that it may have had effects that it could not report.
+     */
     default boolean inDoubt() {
         return false;
     }

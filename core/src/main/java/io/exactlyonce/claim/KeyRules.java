@@ -125,8 +125,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the text of a value of a type whose text identifies the value. The text of any other object may contain its
-     * address, which differs in each JVM.
+     * Returns the text of a value of a type whose text identifies the value. The text of any other object may contain
+     * its address, which differs in each JVM.
      */
     private static String text(String source, Object value) {
         if (value instanceof Enum<?> constant) {
@@ -142,7 +142,10 @@ public final class KeyRules {
                 .formatted(source, value.getClass().getName()));
     }
 
-    /** Returns one text for all ways to write a number, such as 1.5 and 1.50. Whole numbers have the text of a {@code long}. */
+    /**
+     * Returns one text for all ways to write a number, such as 1.5 and 1.50. Whole numbers have the text of a {@code
+     * long}.
+     */
     private static String plain(BigDecimal number) {
         BigDecimal shortest = number.stripTrailingZeros();
         return Math.abs((long) shortest.scale()) <= ClaimKey.MAX_LENGTH

@@ -83,12 +83,13 @@ public record KeySnapshot(
      * <table>
      * <caption>Decisions</caption>
      * <tr><th>The key</th><th>Action</th><th>Outcome</th></tr>
-     * <tr><td>is held by the request's own claim, even if its lease has expired</td><td>renew</td><td>acquired again</td></tr>
+     * <tr><td>is held by the request's own claim, even if its lease has expired</td><td>renew</td><td>acquired
+     * again</td></tr>
      * <tr><td>is completed</td><td>refuse</td><td>completed, or mismatch for another payload</td></tr>
      * <tr><td>is parked</td><td>refuse</td><td>parked</td></tr>
      * <tr><td>is held within its lease</td><td>refuse</td><td>held elsewhere for the rest of the lease</td></tr>
-     * <tr><td>was released by the request's own claim</td><td>refuse</td><td>held elsewhere: a decision of an operator names
-     * that claim</td></tr>
+     * <tr><td>was released by the request's own claim</td><td>refuse</td><td>held elsewhere, because an
+     * operator's decision names that claim</td></tr>
      * <tr><td>is in doubt, no operator has released it, and the request parks</td><td>park</td><td>parked</td></tr>
      * <tr><td>was released, or its lease has expired</td><td>take over</td><td>acquired</td></tr>
      * </table>

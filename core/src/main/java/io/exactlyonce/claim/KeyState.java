@@ -15,7 +15,9 @@ public record KeyState(Status status, @Nullable String fingerprint) {
     public static final KeyState PARKED = new KeyState(Status.PARKED, null);
 
     public enum Status {
-        /** The next claim acquires the key: it was never claimed, its claim was released, or the claim's lease is over. */
+        /**
+         * The next claim acquires the key: it was never claimed, its claim was released, or the claim's lease is over.
+         */
         FREE,
         /** A claim holds the key. */
         HELD,

@@ -12,7 +12,10 @@ public enum DeliveryState {
     RECEIVED,
     /** The listener stops, so the handler is not called. A claim of the delivery is released first. */
     HELD_BACK,
-    /** The key is being claimed. A delivery comes back here if its transaction was rolled back because others of its batch failed. */
+    /**
+     * The key is being claimed. A delivery comes back here if its transaction was rolled back because others of its
+     * batch failed.
+     */
     CLAIMING,
     /** The delivery has the claim. A handler thread may not be assigned yet. */
     CLAIMED,
@@ -35,7 +38,10 @@ public enum DeliveryState {
     /** The queue answered the delete, or the listener stopped before the answer. */
     GONE;
 
-    /** Returns whether a delivery may change to the next state. Uses no sets, because each delivery takes about eight steps. */
+    /**
+     * Returns whether a delivery may change to the next state. Uses no sets, because each delivery takes about eight
+     * steps.
+     */
     boolean mayBecome(DeliveryState next) {
         return switch (this) {
             case RECEIVED -> next == CLAIMING || next == HELD_BACK || next == RETURNED || next == ABANDONED;

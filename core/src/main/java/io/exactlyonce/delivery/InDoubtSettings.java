@@ -20,7 +20,9 @@ public record InDoubtSettings(
         List<Class<? extends Throwable>> parkFor,
         int maxAttempts) {
 
-    /** Largest number of attempts that may throw: as many as the receives that SQS counts before the dead-letter queue. */
+    /**
+     * Largest number of attempts that may throw: as many as the receives that SQS counts before the dead-letter queue.
+     */
     public static final int MOST_ATTEMPTS = 1_000;
 
     /** Runs every key again. */

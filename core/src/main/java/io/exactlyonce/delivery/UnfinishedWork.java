@@ -127,8 +127,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns whether objects of a type are values although they may also supply something: collections, such as a page of
-     * Spring Data, and enum constants.
+     * Returns whether objects of a type are values although they may also supply something: collections, such as a page
+     * of Spring Data, and enum constants.
      */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
@@ -191,7 +191,10 @@ public final class UnfinishedWork {
         return inFields(type, raw, seen, level);
     }
 
-    /** Searches the fields of final application classes only, because a field of another type may have a value of any class. */
+    /**
+     * Searches the fields of final application classes only, because a field of another type may have a value of any
+     * class.
+     */
     private static @Nullable Class<?> inFields(ResolvableType type, Class<?> raw, Set<ResolvableType> seen, int level) {
         if (!Modifier.isFinal(raw.getModifiers()) || raw.getClassLoader() == null) {
             return null;

@@ -5,8 +5,8 @@ import java.util.HexFormat;
 /**
  * Reads JSON as RFC 8259 defines it, and writes its canonical text. Not thread-safe.
  *
- * <p>Jackson accepts the same documents, but makes a parser for each message and a text for each name, on the path of every
- * delivery.
+ * <p>Jackson accepts the same documents, but makes a parser for each message and a text for each name, on the path of
+ * every delivery.
  */
 final class JsonReader {
 

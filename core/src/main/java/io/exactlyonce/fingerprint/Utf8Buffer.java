@@ -74,7 +74,10 @@ final class Utf8Buffer {
         }
     }
 
-    /** Adds characters of a JSON string up to the first that is not ASCII or may have to be escaped, and returns its place. */
+    /**
+     * Adds characters of a JSON string up to the first that is not ASCII or may have to be escaped, and returns its
+     * place.
+     */
     int addPlain(char[] characters, int from, int to) {
         reserve(to - from);
         byte[] target = bytes;

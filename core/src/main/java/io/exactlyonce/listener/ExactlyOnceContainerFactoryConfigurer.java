@@ -3,7 +3,8 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 
 /**
- * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods, which name them in {@code factory}:
+ * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods, which name them in {@code
+ * factory}:
  *
  * <pre>{@code
  * @Bean

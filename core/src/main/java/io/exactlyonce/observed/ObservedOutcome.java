@@ -12,7 +12,9 @@ public enum ObservedOutcome {
     OVERLAP("ran beside another handler of its key: one of them would have waited for the other"),
     /** An earlier handler of the key had died: the key would have been in doubt, or parked or reconciled. */
     TAKEOVER("ran after a handler that never reported an outcome: its claim would have been in doubt"),
-    /** The key was completed for another payload, or a handler was running for it: the message would have been refused. */
+    /**
+     * The key was completed for another payload, or a handler was running for it: the message would have been refused.
+     */
     MISMATCH("ran although its key belongs to another payload: it would have been refused, unless "
             + "on-mismatch allows it"),
     /** The key was parked: the message would have been returned. */

@@ -12,8 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>Before {@code afterCompletion}, and so before each {@code @TransactionalEventListener} that follows the
  * transaction, Spring ends the synchronization. Before {@code afterCommit}, Spring changes nothing, so this listener
- * registers a mark, which is the first callback to be called there. Without this listener, {@code afterCommit} counts as
- * part of the transaction.
+ * registers a mark, which is the first callback to be called there. Without this listener, {@code afterCommit} counts
+ * as part of the transaction.
  */
 public final class CommitListener implements PassiveTransactionListener {
 

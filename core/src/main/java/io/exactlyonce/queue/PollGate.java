@@ -2,7 +2,9 @@ package io.exactlyonce.queue;
 
 import java.time.Duration;
 
-/** Decides whether a listener may poll, by the outcomes of claims on its claim path. The default always permits polling. */
+/**
+ * Decides whether a listener may poll, by the outcomes of claims on its claim path. The default always permits polling.
+ */
 @FunctionalInterface
 public interface PollGate {
 

@@ -104,7 +104,10 @@ public record QueueAddress(
                 servers);
     }
 
-    /** Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws for some texts that begin like an ARN. */
+    /**
+     * Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws for some texts that begin like an
+     * ARN.
+     */
     private static @Nullable Arn arn(String text) {
         try {
             return Arn.tryFromString(text)

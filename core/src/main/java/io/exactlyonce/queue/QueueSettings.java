@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * settings with which its message was requested.
  *
  * @param window the visibility timeout of the messages that the listener receives from the queue
- * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the queue
- *     has none
+ * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the
+ *     queue has none
  * @param deadLetterQueue the name of the dead-letter queue; {@code null} if the queue has none, or it is not known
  */
 public record QueueSettings(

@@ -34,7 +34,10 @@ public final class Subscription {
         }
     }
 
-    /** Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter queue. */
+    /**
+     * Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter
+     * queue.
+     */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, new QueueSettings(window, null), null, visibility, PollGate.OPEN);
     }

@@ -1,5 +1,6 @@
 /**
- * Internal: a queue of SQS, its attributes, its requests for visibility timeouts and deletes, and the subscription to it.
+ * Internal: a queue of SQS, its attributes, its requests for visibility timeouts and deletes, and the subscription to
+ * it.
  *
  * <p>This package uses no other package.
  */

@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
  * The lease of one claim. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling, because a handler
  * that hangs must not hold its key forever.
  *
- * <p>The loss of a lease stops the handler, once. A lease is lost when the store says so. It is also lost if, at its end
- * by this JVM's monotonic clock, its renewal is failing or unanswered. An expired lease can still be renewed, because only the store
- * decides whether another worker has taken the key over.
+ * <p>The loss of a lease stops the handler, once. A lease is lost when the store says so. It is also lost if, at its
+ * end by this JVM's monotonic clock, its renewal is failing or unanswered. An expired lease can still be renewed,
+ * because only the store decides whether another worker has taken the key over.
  *
  * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}, because the process may
  * pause in between.

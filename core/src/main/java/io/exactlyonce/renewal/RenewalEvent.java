@@ -40,7 +40,10 @@ public sealed interface RenewalEvent {
         LOST
     }
 
-    /** An attempt to renew a visibility timeout or lease ended, or a visibility timeout or lease was lost without an attempt. */
+    /**
+     * An attempt to renew a visibility timeout or lease ended, or a visibility timeout or lease was lost without an
+     * attempt.
+     */
     record Renewed(Subscription subscription, Target target, Result result) implements RenewalEvent {
 
         @Override

@@ -18,7 +18,9 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
     public static final double LATEST = 0.8;
 
-    /** The shortest interval between renewals of a delivery, unless its visibility timeout is shorter than two of these. */
+    /**
+     * The shortest interval between renewals of a delivery, unless its visibility timeout is shorter than two of these.
+     */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(100);

@@ -143,7 +143,9 @@ public final class Renewer {
         return windows.size();
     }
 
-    /** Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second. */
+    /**
+     * Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second.
+     */
     public Duration sinceLastTick() {
         long now = now();
         return Duration.ofNanos(Math.max(now - lastTick, now - lastLeaseTick));

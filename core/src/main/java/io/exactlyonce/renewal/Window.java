@@ -131,7 +131,9 @@ public final class Window extends Renewable {
         return held != null && held.isHeld();
     }
 
-    /** Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock. */
+    /**
+     * Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock.
+     */
     public boolean isInvisible() {
         return isOn();
     }
@@ -188,13 +190,14 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Lets the handler change the message's visibility itself. Neither a renewal nor a return shortens a visibility that
-     * is longer than ours. A shorter visibility lasts until the next renewal, and zero ends the visibility timeout. The
-     * change waits for a renewal in progress, which would overwrite it.
+     * Lets the handler change the message's visibility itself. Neither a renewal nor a return shortens a visibility
+     * that is longer than ours. A shorter visibility lasts until the next renewal, and zero ends the visibility
+     * timeout. The change waits for a renewal in progress, which would overwrite it.
      *
      * @param wanted the visibility, from now on
      * @param request sends the change
-     * @return the request's outcome; fails with {@link IllegalStateException} once the visibility timeout is over or lost
+     * @return the request's outcome; fails with {@link IllegalStateException} once the visibility timeout is over
+     *     or lost
      */
     public CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         CompletableFuture<Void> chosen = new CompletableFuture<>();

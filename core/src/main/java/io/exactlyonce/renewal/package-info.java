@@ -1,5 +1,6 @@
 /**
- * Internal: renews visibility timeouts and leases while deliveries are in flight, and interrupts handlers at their timeout.
+ * Internal: renews visibility timeouts and leases while deliveries are in flight, and interrupts handlers at their
+ * timeout.
  *
  * <p>This package uses {@code claim}, {@code time} and {@code queue}.
  */

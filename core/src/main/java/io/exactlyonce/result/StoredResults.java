@@ -32,8 +32,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
     /**
-     * Half of a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may contain. Stores reject both, but JSON can
-     * escape them in ASCII.
+     * Half of a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may contain. Stores reject
+     * both, but JSON can escape them in ASCII.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 

@@ -7,8 +7,8 @@ import java.util.concurrent.Executor;
 public interface EngineScheduler extends NanoClock {
 
     /**
-     * Runs a task once, after a delay. The task must not block, because all tasks share one thread. If the task crashes, the crash is
-     * logged.
+     * Runs a task once, after a delay. The task must not block, because all tasks share one thread. If the task
+     * crashes, the crash is logged.
      */
     void after(Duration delay, Runnable task);
 

@@ -60,7 +60,10 @@ final class CommitQueue {
     private int flushing;
     private boolean closed;
 
-    /** True if the last batch of resolutions had one call. Under low load nothing else arrives, so waiting only adds latency. */
+    /**
+     * True if the last batch of resolutions had one call. Under low load nothing else arrives, so waiting only adds
+     * latency.
+     */
     private boolean wasAlone;
 
     CommitQueue(GroupCommitSettings settings, NanoClock clock) {
@@ -125,8 +128,8 @@ final class CommitQueue {
      *   <li>A queue that is closed, or has enough for another batch, is flushed at once.
      *   <li>While a batch is being sent, calls gather for the next one, unless that flusher is stuck.
      *   <li>A call whose caller waits is sent at once, and takes the others along.
-     *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end together.
-     *       If the last completion was alone in its batch, the next one is sent at once.
+     *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end
+     *       together. If the last completion was alone in its batch, the next one is sent at once.
      * </ul>
      */
     long nextFlushAt() {

@@ -24,14 +24,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Group commit: calls of many threads share the store's transactions, and no caller waits. Calls wait in a {@link CommitQueue};
- * flushers take them in batches, which grow with the load.
+ * Group commit: calls of many threads share the store's transactions, and no caller waits. Calls wait in a {@link
+ * CommitQueue}; flushers take them in batches, which grow with the load.
  *
  * <p>Guaranteed, in addition to the store's guarantees:
  *
  * <ul>
  *   <li>Resolutions precede claims.
- *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all are claims.
+ *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all are
+ *       claims.
  *   <li>A call that the store rejects fails alone, and so does a resolution whose row is locked.
  *   <li>A call is answered, or fails, only when no part of it is on its way to the store, so that its claim cannot
  *       overtake a release that the caller sends after that. Dependent actions run on a flusher, and must not block.
@@ -129,7 +130,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // Frees the batch's keys before the callers get their answers, because dependent actions of the callers run here.
+        // Frees the batch's keys before the callers get their answers, because dependent actions of the callers run
+        // here.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);

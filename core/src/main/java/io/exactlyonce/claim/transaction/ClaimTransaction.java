@@ -87,7 +87,10 @@ public interface ClaimTransaction {
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 
-    /** Claims one key, does the work, and completes the claim, as {@link #execute(java.util.List, BatchWork)} does for many. */
+    /**
+     * Claims one key, does the work, and completes the claim, as {@link #execute(java.util.List, BatchWork)} does for
+     * many.
+     */
     default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
         return execute(List.of(request), outcomes -> {
                     String result = work.run((Acquired) outcomes.get(0));

@@ -38,7 +38,7 @@ final class ObservedCall {
     /** Called when the handler's work has ended. */
     void end(@Nullable Throwable failure) {
         scope.end(failure);
-        observer.on(
-                new DeliveryEvent.Handled(called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - startedAt)));
+        observer.on(new DeliveryEvent.Handled(
+                called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - startedAt)));
     }
 }

@@ -39,7 +39,10 @@ final class Reconciling {
         return attempt.spec().doubt().reconciler() != null && attempt.claim().isInDoubt();
     }
 
-    /** Returns whether to call the handler for a delivery. If false, the delivery was completed, or its claim is released. */
+    /**
+     * Returns whether to call the handler for a delivery. If false, the delivery was completed, or its claim is
+     * released.
+     */
     boolean admits(Admission admission, Delivery delivery) {
         Reconciler<?> reconciler = delivery.attempt().spec().doubt().reconciler();
         return admission.admits(delivery, outcome)

@@ -85,8 +85,9 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Claims keys. If the call finally gets no answer, the claims that the store may have recorded are released, once. The next attempt
-     * then neither waits for their leases nor finds the keys in doubt. A call that never reached the store made no claims.
+     * Claims keys. If the call finally gets no answer, the claims that the store may have recorded are released, once.
+     * The next attempt then neither waits for their leases nor finds the keys in doubt. A call that never reached the
+     * store made no claims.
      *
      * @param requests at least one
      */
@@ -309,7 +310,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // A busy store was not reached. Then an earlier failure is kept, because that attempt may have reached the store.
+            // A busy store was not reached. Then an earlier failure is kept, because that attempt may have reached the
+            // store.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {

@@ -66,8 +66,8 @@ final class Dispatcher {
 
     /**
      * @param permits each message has one when it arrives
-     * @param threads hands messages to the container's executor if that executor may block or run tasks on the calling thread, because
-     *     threads of the store and the SDK must never run a handler
+     * @param threads hands messages to the container's executor if that executor may block or run tasks on the
+     *     calling thread, because threads of the store and the SDK must never run a handler
      */
     Dispatcher(
             ListenerEngine engine,

@@ -79,7 +79,9 @@ public final class MessageDeleter {
 
     private final Counter sent = new Counter(new AtomicInteger());
 
-    /** The characters of messages that wait for their deletes. Their content is kept only for an application callback. */
+    /**
+     * The characters of messages that wait for their deletes. Their content is kept only for an application callback.
+     */
     private final Counter kept = new Counter(new AtomicInteger());
 
     private final boolean passesMessagesOn;

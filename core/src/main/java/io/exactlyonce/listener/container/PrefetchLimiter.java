@@ -131,8 +131,8 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Starts the handlers whose messages may be handled. Runs them in a loop, because a handler that ends at once lets the
-     * next one start, and recursion could overflow the stack.
+     * Starts the handlers whose messages may be handled. Runs them in a loop, because a handler that ends at once lets
+     * the next one start, and recursion could overflow the stack.
      */
     void proceed() {
         if (starting.get() != null || isNothingWaiting()) {

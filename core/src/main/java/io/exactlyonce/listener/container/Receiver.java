@@ -194,8 +194,8 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages that no request can name, because they would make SQS reject the requests of other messages. On a
-     * FIFO queue, the other messages of the same answer must not overtake such a message, so they are returned.
+     * Leaves out messages that no request can name, because they would make SQS reject the requests of other messages.
+     * On a FIFO queue, the other messages of the same answer must not overtake such a message, so they are returned.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =

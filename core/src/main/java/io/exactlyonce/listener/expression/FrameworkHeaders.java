@@ -26,7 +26,9 @@ final class FrameworkHeaders {
             "name what the sender chose, such as #order.orderId; for redeliveries alone, leave the key out, or write "
                     + "#headers['%s'], the SQS message id".formatted(SqsHeaders.SQS_RAW_MESSAGE_ID_HEADER);
 
-    /** Headers that Spring sets on each message that it makes. An attribute of the same name does not become a header. */
+    /**
+     * Headers that Spring sets on each message that it makes. An attribute of the same name does not become a header.
+     */
     private static final Set<String> SPRING = Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP);
 
     /** Headers that differ in each receive, or that received messages never have; each with the reason. */

@@ -73,8 +73,8 @@ record Known(
     }
 
     /**
-     * Returns whether the members of a type are certain: no subclass can add any. Arrays count, because all array types have
-     * the same members. Class objects do not, because they also have the members of the class that they stand for.
+     * Returns whether the members of a type are certain: no subclass can add any. Arrays count, because all array types
+     * have the same members. Class objects do not, because they also have the members of the class that they stand for.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);

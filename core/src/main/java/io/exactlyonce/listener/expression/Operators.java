@@ -101,7 +101,10 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    /** @throws RuntimeException the listener's refusal, if a sender can choose the number of digits of the method's result */
+    /**
+     * @throws RuntimeException the listener's refusal, if a sender can choose the number of digits of the method's
+     *     result
+     */
     static void requireBounded(Method called, Refusal refusal) {
         Class<?> type = called.getDeclaringClass();
         if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {

@@ -55,7 +55,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     /**
      * Makes a listener's container.
      *
-     * @throws io.exactlyonce.ExactlyOnceSetupException if the listener cannot be protected, or the claim store cannot keep claims
+     * @throws io.exactlyonce.ExactlyOnceSetupException if the listener cannot be protected, or the claim store
+     *     cannot keep claims
      */
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {

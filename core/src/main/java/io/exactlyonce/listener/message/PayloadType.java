@@ -47,7 +47,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type of a payload that a handler's parameter takes, or carries in an {@code Optional}, a {@code Message} or a list.
+     * Returns the type of a payload that a handler's parameter takes, or carries in an {@code Optional}, a {@code
+     * Message} or a list.
      *
      * @param payload as the parameter declares it, resolved by the bean's class
      */
@@ -114,7 +115,9 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
         return raw.isInstance(payload) && payload.getClass().getTypeParameters().length > 0;
     }
 
-    /** Returns a type variable of a handler's class that nothing resolves or bounds; {@code null} if the type has none. */
+    /**
+     * Returns a type variable of a handler's class that nothing resolves or bounds; {@code null} if the type has none.
+     */
     public static @Nullable TypeVariable<?> unresolved(ResolvableType type) {
         return unresolved(type, 0);
     }

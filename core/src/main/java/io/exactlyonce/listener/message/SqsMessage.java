@@ -95,7 +95,10 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return FifoUtils.isFifo(queue) ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
     }
 
-    /** Returns how often SQS has delivered the message. A missing count, or text from a server other than AWS, counts as 1. */
+    /**
+     * Returns how often SQS has delivered the message. A missing count, or text from a server other than AWS, counts as
+     * 1.
+     */
     public int receiveCount() {
         long count = number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1);
         return (int) Math.max(1, Math.min(count, Integer.MAX_VALUE));

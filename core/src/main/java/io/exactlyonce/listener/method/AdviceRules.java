@@ -65,7 +65,10 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
         }
     }
 
-    /** Rejects retries inside the transaction, because the writes of a failed attempt would be committed with the next attempt's. */
+    /**
+     * Rejects retries inside the transaction, because the writes of a failed attempt would be committed with the next
+     * attempt's.
+     */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
             declared.refuseIf(

@@ -43,8 +43,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Collects the handlers of a container while it is set up. Spring Cloud AWS does not pass the methods to the container
-     * factory, but makes their handlers on the thread that sets the container up, whichever factory calls it.
+     * Collects the handlers of a container while it is set up. Spring Cloud AWS does not pass the methods to the
+     * container factory, but makes their handlers on the thread that sets the container up, whichever factory calls it.
      */
     static final class Builder {
 

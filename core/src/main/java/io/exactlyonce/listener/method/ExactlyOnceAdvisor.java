@@ -104,8 +104,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Finds listener methods before their beans are proxied, by their classes. It rejects methods whose later failure in Spring or
-     * Spring Cloud AWS would not name the listener.
+     * Finds listener methods before their beans are proxied, by their classes. It rejects methods whose later failure
+     * in Spring or Spring Cloud AWS would not name the listener.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {

@@ -107,7 +107,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
             check.run();
             return true;
         } catch (InvalidListenerException | PlaceholderResolutionException refused) {
-            log.warn("Startup would fail with mode = enforce, and continues because the listener is only observed: {}", refused.getMessage());
+            log.warn(
+                    "Startup would fail with mode = enforce, and continues because the listener is only observed: {}",
+                    refused.getMessage());
             return false;
         }
     }
@@ -205,7 +207,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return CompletionStage.class.isAssignableFrom(returned.toClass());
     }
 
-    /** Returns the type of the results that are stored with keys; none if the method returns nothing, or takes batches. */
+    /**
+     * Returns the type of the results that are stored with keys; none if the method returns nothing, or takes batches.
+     */
     ResolvableType storedResult() {
         Class<?> raw = result().toClass();
         return isBatch(method()) || raw == void.class || raw == Void.class ? ResolvableType.NONE : result();

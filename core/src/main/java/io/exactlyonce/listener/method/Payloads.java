@@ -18,7 +18,9 @@ import org.springframework.messaging.handler.annotation.support.MessageMethodArg
 import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
-/** Finds the parameter by which a listener method takes the payload, as Spring Cloud AWS does, and reads its full type. */
+/**
+ * Finds the parameter by which a listener method takes the payload, as Spring Cloud AWS does, and reads its full type.
+ */
 record Payloads(
         ListenerDeclaration declared, List<MethodParameter> parameters, List<HandlerMethodArgumentResolver> resolvers) {
 

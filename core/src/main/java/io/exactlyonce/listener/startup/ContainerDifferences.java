@@ -73,7 +73,8 @@ public final class ContainerDifferences {
                         ? null
                         : "with its own task executor, keys are claimed when a thread is assigned, not with "
                                 + "the poll");
-        String differences = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
+        String differences =
+                Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
         if (!overridden.isEmpty()) {
             log.warn(DIFFERENCES, listener, differences);
         } else if (!changed.isEmpty()) {

@@ -73,7 +73,9 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     private static void logObserved(InvalidListenerException refused) {
-        log.warn("Startup would fail with mode = enforce, and continues because the listener is only observed: {}", refused.getMessage());
+        log.warn(
+                "Startup would fail with mode = enforce, and continues because the listener is only observed: {}",
+                refused.getMessage());
     }
 
     /** Compares a queue whose attributes have been read, before its listener receives anything. */

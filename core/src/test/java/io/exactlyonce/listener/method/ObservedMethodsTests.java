@@ -144,9 +144,7 @@ class ObservedMethodsTests {
         assertThat(settings.isObserved()).isTrue();
         assertThat(settings.signalsCompletion()).isEqualTo(signalsCompletion);
 
-        assertThat(output)
-                .contains("Startup would fail with mode = enforce")
-                .contains(problem);
+        assertThat(output).contains("Startup would fail with mode = enforce").contains(problem);
     }
 
     /** The declared type does not show the work, and in enforce mode the call would fail. */

@@ -262,7 +262,8 @@ class SharedQueuesTests {
 
         assertThat(output)
                 .containsOnlyOnce("WARN")
-                .contains("Startup would fail with mode = enforce, and continues because the listener is only observed: Listener 'enforced'");
+                .contains(
+                        "Startup would fail with mode = enforce, and continues because the listener is only observed: Listener 'enforced'");
     }
 
     @Test
