@@ -137,8 +137,8 @@ public @interface ExactlyOnceListener {
     Effects effects() default Effects.EXTERNAL;
 
     /**
-     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE} the handler runs as under
-     * {@code @SqsListener}; the library records claims in the background and counts the duplicates it would have prevented.
+     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE} the handler runs as under {@code
+     * @SqsListener}; the library records claims in the background and counts the duplicates it would have prevented.
      * {@code exactly-once.listeners.<id>.mode} overrides it.
      */
     ClaimMode mode() default ClaimMode.AS_CONFIGURED;

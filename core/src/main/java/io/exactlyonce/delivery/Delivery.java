@@ -300,7 +300,7 @@ public final class Delivery {
         }
     }
 
-    /** Stops the handler, and soon the recording of the outcome, because the listener stopped. */
+    /** Stops the handler because the listener stopped. The recording of the outcome stops soon, too. */
     public void abandon() {
         abandoned = true;
         holdBack();

@@ -156,8 +156,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Never renews an expired visibility timeout. It may expire after {@link #expire} of this tick, if a shorter length
-     * was confirmed late.
+     * Never renews an expired visibility timeout. The visibility timeout may expire even after this tick has called
+     * {@link #expire}, if the handler's choice of a shorter length was confirmed late.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -170,7 +170,7 @@ public final class Window extends Renewable {
 
     @Override
     void answered(Result answer, long askedAt) {
-        // Completed before the state permits the next attempt, which has its own future.
+        // Read before {@code super.answered} permits the next attempt, which replaces this future.
         CompletableFuture<Void> answered = underWay;
         super.answered(answer, askedAt);
         answered.complete(null);

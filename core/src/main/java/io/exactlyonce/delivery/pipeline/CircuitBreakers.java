@@ -39,7 +39,8 @@ public final class CircuitBreakers {
     /**
      * Returns the breaker of a listener.
      *
-     * @param transaction the transaction of its handler and its claim; {@code null} if it claims through the store
+     * @param transaction the transaction of the handler and its claim; {@code null} if the listener claims through
+     *     the store
      */
     public CircuitBreaker of(@Nullable ClaimTransaction transaction) {
         return transaction == null ? claims : transactions.getOrDefault(transaction, claims);

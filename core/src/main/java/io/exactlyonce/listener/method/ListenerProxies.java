@@ -138,8 +138,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether calls of a method bypass the proxy of a bean, and run on the proxy's own fields or without a
-     * bean.
+     * Returns whether calls of a method bypass the bean: they run on the proxy itself, whose fields are null, or are
+     * static.
      *
      * @param type the bean's class
      */

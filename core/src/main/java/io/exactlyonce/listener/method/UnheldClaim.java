@@ -6,8 +6,8 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.function.Supplier;
 
 /**
- * The substitute for a claim, which has only the message's data. A handler gets it in observe mode, because it does not
- * wait for the store there, and for a message without a key.
+ * The substitute for a claim, which has only the message's data. A handler gets it for a message without a key, and in
+ * observe mode, where handlers do not wait for the store.
  *
  * @param claimed returns the key that would be claimed, or throws if the message has no usable key
  * @param attempt how often SQS has delivered the message
