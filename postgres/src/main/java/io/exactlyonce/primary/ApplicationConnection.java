@@ -7,15 +7,16 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects claims as the application connects: each new connection reads address, user and password of the application's DataSource anew. A
- * password that the application sets on its pool while it runs is therefore enough.
+ * Connects claims with the application's connection details. Each new connection reads address, user and password of
+ * the application's DataSource anew. If the application changes the password of its running pool, claims therefore
+ * follow.
  *
- * <p>The application's connection details may have more recent credentials than its pool, which read them once. They are used if they
- * changed and the pool's credentials did not.
+ * <p>The application's connection details may have newer credentials than its pool, which read them only once. The
+ * newer credentials are used if the details changed and the pool's credentials did not.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The remedy if claims cannot connect as the application does. */
+    /** The remedy if claims cannot connect with the application's details. */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";
@@ -29,8 +30,8 @@ public final class ApplicationConnection implements Supplier<Target> {
     /**
      * A DataSource of the application.
      *
-     * @param name for failures, such as {@code DataSource 'shop'}
-     * @param setting names its URL, for remedies
+     * @param name name in failures, such as {@code DataSource 'shop'}
+     * @param setting the setting of its URL, for remedies
      */
     public record Named(String name, String setting, DataSource dataSource) {
 
@@ -44,28 +45,29 @@ public final class ApplicationConnection implements Supplier<Target> {
         }
     }
 
-    /** The pool as it was read first, and the connection details from which it was probably made. */
+    /** The first reading of the pool, and the connection details from which the pool was probably made. */
     private record First(Target pool, @Nullable Target details) {}
 
     /**
      * @param application the DataSource of the application
-     * @param details its connection details, with user and password as they are now; {@code null} if it has none
+     * @param details the application's connection details, with the current user and password; {@code null} if there
+     *     are none
      */
     public ApplicationConnection(Named application, @Nullable Supplier<Target> details) {
         this.application = application;
         this.details = details;
     }
 
-    /** Returns the exception for an application that connects in a way which claims cannot use. */
+    /** Returns the exception for an application whose way of connecting claims cannot use. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }
 
-    /** Requires PostgreSQL first, because another driver's error would not mention claims. */
+    /** Requires PostgreSQL before the first connection, because another driver's error would not mention claims. */
     public static Target requirePostgresql(String name, Target target) {
         String url = target.url();
         if (!Target.isPostgresql(url)) {
-            // The rest may hold a password.
+            // The rest of the URL may contain a password.
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
             throw impossible("%s leads to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }
@@ -81,7 +83,7 @@ public final class ApplicationConnection implements Supplier<Target> {
     /**
      * Calls code of the application, which may request a token from a service.
      *
-     * @param origin where the credentials come from
+     * @param origin the origin of the credentials, for failures
      * @throws ClaimDatabaseException if that code fails
      */
     public static <T> T ask(String origin, Supplier<@Nullable T> credentials) {

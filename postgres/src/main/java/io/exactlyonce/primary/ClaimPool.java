@@ -21,16 +21,16 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
 /**
  * A small connection pool for claims alone. Slow handlers cannot exhaust it, so leases are renewed in time.
  *
- * <p>Guaranteed: the driver checks that each new connection's server accepts writes, even if the URL has one host;
- * after a connection broke or met a read-only server, all connections that were open then are discarded. A pool of the
- * application has neither guarantee: there, each statement of claims fails on a replica.
+ * <p>Guaranteed: the driver checks that the server of each new connection accepts writes, even if the URL has one host.
+ * After a connection broke or met a read-only server, all open connections are discarded. An application's pool has
+ * neither guarantee, and each statement of claims fails on a replica.
  *
  * <p>Not guaranteed: that the primary has all commits of an earlier primary, after a failover to an asynchronous
- * replica; or what commits wait for. Sessions may be shared with the application, by its pool or by a pooler, so
- * statements that depend on a setting set it in their transaction.
+ * replica. Also not guaranteed: what commits wait for, because the application's pool or a pooler may share sessions
+ * with the application. Statements that depend on a setting therefore set it in their transaction.
  *
- * <p>It opens no connection until it is first used, and keeps one idle connection, so that many idle instances do not
- * exhaust the server. It also starts while the database is down: {@link PrimaryCheck} reports that, with the cause.
+ * <p>The pool opens its first connection at its first use, and keeps one idle connection, so that many idle instances
+ * do not exhaust the server. The pool starts even if the database is down; {@link PrimaryCheck} then reports the cause.
  */
 public final class ClaimPool implements AutoCloseable {
 
@@ -39,18 +39,23 @@ public final class ClaimPool implements AutoCloseable {
 
     static final String NAME = "exactly-once-claims";
 
-    /** The most connections that operators use: one for a look-up, and one for a decision. */
+    /** The most connections that operators use: one for a lookup, and one for a decision. */
     public static final int FOR_OPERATORS = 2;
 
-    /** An operator's connection is closed this long after its last use: the shortest time that HikariCP accepts. */
+    /**
+     * The time after its last use for which an operator's connection stays open: the shortest that HikariCP accepts.
+     */
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
-    /** A renewal that waits for a connection has half of its lease, which is 30 s by SQS's default, for that and its retries. */
+    /**
+     * The default limit of the wait for a connection. A renewal has half of its lease for this wait and its retries;
+     * SQS's default makes a lease of 30 s.
+     */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     private static final String MARKED = "the DataSource marked @ExactlyOnceDataSource";
 
-    /** The server ends the session (57P01 to 57P03), or no longer accepts writes. */
+    /** SQLSTATEs if the server ends the session (57P01 to 57P03), or no longer accepts writes. */
     private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", "25006");
 
     private final @Nullable Supplier<Target> targets;
@@ -60,21 +65,24 @@ public final class ClaimPool implements AutoCloseable {
     private final @Nullable HikariDataSource operators;
     private final int maximumPoolSize;
 
-    /** The first target. Log lines use it, because the address of a pool never changes, and a new target may cost a token. */
+    /**
+     * The first target. Log lines use it, because a pool's address never changes, and reading another target may
+     * request a token.
+     */
     private volatile @Nullable Target known;
 
     /**
-     * The claim database, and its credentials.
+     * The claim database and its credentials.
      *
-     * @param setting names the URL, for remedies
-     * @param url its JDBC URL; a {@code targetServerType} in it is overruled
-     * @param username user, or {@code null} if the URL or the driver has it
-     * @param password password, or {@code null} if there is none
-     * @param credentials where user and password come from, and what a rotation needs: a clause for failures
-     * @param driver class of the driver, or {@code null} if the URL alone finds it
-     * @param settings for the driver, unless the URL has them
+     * @param setting the setting of the URL, for remedies
+     * @param url the JDBC URL; a {@code targetServerType} in it is overruled
+     * @param username the user, or {@code null} if the URL or the driver has it
+     * @param password the password, or {@code null} if there is none
+     * @param credentials a clause for failures: where user and password come from, and how a rotation takes effect
+     * @param driver the driver's class, or {@code null} if the URL alone finds the driver
+     * @param settings settings for the driver, unless the URL has them
      * @param schema the tables' schema, or {@code null} if the URL or the server sets it
-     * @param initSql first statement of each new connection, or {@code null}
+     * @param initSql the first statement of each new connection, or {@code null}
      */
     public record Target(
             String setting,
@@ -94,34 +102,34 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
 
-        /** The form that PostgreSQL's driver reads, with or without the prefix of a driver around it. */
+        /** The form of a URL that PostgreSQL's driver can read, with or without the prefix of a driver around it. */
         private static final Pattern CLEAR =
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
 
-        /** The form that {@link #isClear} requires, as messages show it. */
+        /** The form that {@link #isClear} requires, for messages. */
         public static final String FORM =
                 "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
                         + " characters of the database's name as %xx";
 
         private static final String STATIC = "user and password are read at startup";
 
-        /** A target without settings beyond its URL, whose user and password stay the same. */
+        /** Makes a target without driver settings, whose user and password never change. */
         public Target(String setting, String url, @Nullable String username, @Nullable String password) {
             this(setting, url, username, password, STATIC, null, Map.of(), null, null);
         }
 
         /**
-         * Returns whether a URL leads to PostgreSQL, by its own driver or by one around it, such as {@code
-         * jdbc:aws-wrapper:postgresql:}.
+         * Returns whether a URL connects to PostgreSQL, by PostgreSQL's own driver or by a driver around it, such as
+         * {@code jdbc:aws-wrapper:postgresql:}.
          */
         public static boolean isPostgresql(String url) {
             return POSTGRESQL.matcher(url).matches();
         }
 
         /**
-         * Returns whether a URL of PostgreSQL has its parts in their places. Otherwise any part may be a secret, for example a
-         * password in front of a host, and the driver's messages would quote it.
+         * Returns whether each part of a PostgreSQL URL can be recognized. Otherwise any part may be a secret, for
+         * example a password before a host, and the driver's messages would quote it.
          */
         public static boolean isClear(String url) {
             return CLEAR.matcher(url).matches();
@@ -137,7 +145,7 @@ public final class ClaimPool implements AutoCloseable {
             return withoutSecrets(url);
         }
 
-        /** Without secrets. */
+        /** Leaves secrets out. */
         @Override
         public String toString() {
             return "%s of %s".formatted(address(), setting);
@@ -148,14 +156,14 @@ public final class ClaimPool implements AutoCloseable {
      * Makes a pool.
      *
      * @param targets returns the target of each new connection, or throws a {@link ClaimDatabaseException}
-     * @param maximumPoolSize most connections at any time
-     * @param timeout longest wait for a connection, and for the driver to open one, of a second at least
+     * @param maximumPoolSize the most connections at any time
+     * @param timeout the longest wait for a connection, and for the driver to open one; at least a second
      */
     public ClaimPool(Supplier<Target> targets, int maximumPoolSize, Duration timeout) {
         this(targets, new PrimaryDriver(targets, timeout), maximumPoolSize, timeout);
     }
 
-    /** Makes a pool for a target that stays the same. */
+    /** Makes a pool for a target that never changes. */
     public ClaimPool(Target target, int maximumPoolSize, Duration timeout) {
         this(() -> target, maximumPoolSize, timeout);
     }
@@ -183,16 +191,17 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Takes connections from an application pool. The pool is neither configured nor closed.
+     * Uses an application pool. The application configures and closes that pool.
      *
-     * @param marked with {@link io.exactlyonce.ExactlyOnceDataSource}
-     * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
+     * @param marked the pool's DataSource, marked with {@link io.exactlyonce.ExactlyOnceDataSource}
+     * @param maximumPoolSize the most connections that the pool gives at any time; ignored for a HikariCP pool, which
+     *     has its own value
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
         return new ClaimPool(null, marked, null, maximumPoolSize, null);
     }
 
-    /** Makes the pool without a configuration object, so that it starts with its first connection. */
+    /** Makes the pool without a configuration object, so that the pool starts with its first connection. */
     private static HikariDataSource pool(DataSource driver, int maximumPoolSize, Duration timeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(NAME);
@@ -202,12 +211,14 @@ public final class ClaimPool implements AutoCloseable {
         pool.setIdleTimeout(Duration.ofMinutes(1).toMillis());
         pool.setConnectionTimeout(timeout.toMillis());
         pool.setInitializationFailTimeout(-1);
-        // Here and not in each transaction, where it would cost a round trip.
+        // The pool sets the isolation level once per connection, because each transaction would need a round trip to
+        // set it.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * After a failover, connections to the demoted primary stay open and look healthy. After a crash, the pool hands out recently
-             * used connections without validation. Each of them would fail a claim.
+             * Evicts more connections than the one that failed. After a failover, connections to the demoted primary
+             * stay open and look healthy. The pool also hands out recently used connections without validation. Each of
+             * these connections would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -221,7 +232,7 @@ public final class ClaimPool implements AutoCloseable {
         return pool;
     }
 
-    /** Keeps no connection open, because operators are rare. */
+    /** Makes a pool that keeps no idle connection, because operators rarely need one. */
     private static HikariDataSource forOperators(DataSource driver, Duration timeout) {
         HikariDataSource pool = pool(driver, FOR_OPERATORS, timeout);
         pool.setPoolName("exactly-once-operators");
@@ -231,14 +242,14 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the DataSource for operators' look-ups and decisions, which leaves the connections of claims alone. A marked DataSource gives
-     * operators at most {@link #lentToOperators} of its own connections.
+     * Returns the DataSource for operators' lookups and decisions. Operators do not take connections from claims. A
+     * marked DataSource gives operators at most {@link #lentToOperators} of its own connections.
      */
     public DataSource operators() {
         return operators == null ? dataSource : operators;
     }
 
-    /** Returns how many connections of this pool operators may take at a time. */
+    /** Returns the most connections of this pool that operators may take at a time. */
     public int lentToOperators() {
         return operators == null ? FOR_OPERATORS : 0;
     }
@@ -263,8 +274,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the limit of the wait for a connection, if the application set it, by a property or by its own pool.
-     * Empty otherwise, or if its pool does not report it.
+     * Returns the limit of the wait for a connection if the application chose it, by a property or in its own pool.
+     * Empty otherwise, or if the application's pool does not report the limit.
      */
     public Optional<Duration> chosenTimeout() {
         return Optional.ofNullable(hikari)
@@ -277,7 +288,10 @@ public final class ClaimPool implements AutoCloseable {
         return isMarked() ? "the connectionTimeout of " + MARKED : TIMEOUT_PROPERTY;
     }
 
-    /** Returns the shortest time in which the driver opened a connection; empty before the first, and for a marked pool. */
+    /**
+     * Returns the shortest time in which a connection was opened. Empty before the first connection, and for a marked
+     * pool.
+     */
     public Optional<Duration> shortestConnectTime() {
         return driver instanceof PrimaryDriver ours ? ours.shortestConnectTime() : Optional.empty();
     }
@@ -287,7 +301,7 @@ public final class ClaimPool implements AutoCloseable {
         return targets == null ? MARKED : known(targets).setting();
     }
 
-    /** Returns the settings that a connection depends on. */
+    /** Returns the settings on which a connection depends. */
     String demands() {
         if (isMarked()) {
             return "the settings of %s are right".formatted(MARKED);
@@ -302,9 +316,9 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns known hosts, ports and database, without credentials and parameters.
+     * Returns the known hosts, ports and database, without credentials and parameters.
      *
-     * @throws ClaimDatabaseException if claims cannot connect as the application does
+     * @throws ClaimDatabaseException if claims cannot connect with the application's details
      */
     public String target() {
         return targets == null ? MARKED : known(targets).address();
@@ -328,10 +342,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether a connection has failed in such a way that older ones probably fail too, and a new one probably
-     * works. A timeout does not count: the server may only be slow, and a retry would take as long.
+     * Returns whether a connection failed in a way that older connections probably fail too, and a new connection
+     * probably works. A timeout is not such a failure: the server may only be slow, and a retry would take as long.
      *
-     * @param failure with the driver's exception as itself or among its causes; the outermost SQLSTATE decides
+     * @param failure the driver's exception, or an exception with it as a cause; the outermost SQLSTATE decides
      */
     public static boolean isStale(Throwable failure) {
         String state = sqlState(failure);
@@ -339,7 +353,7 @@ public final class ClaimPool implements AutoCloseable {
                 && !(Causes.root(failure) instanceof SocketTimeoutException);
     }
 
-    /** Returns the outermost SQLSTATE of a failure and its causes; empty if there is none. */
+    /** Returns the outermost SQLSTATE among a failure and its causes; empty if there is none. */
     public static String sqlState(Throwable failure) {
         return Causes.of(failure)
                 .map(cause -> cause instanceof SQLException sql ? sql.getSQLState() : null)
@@ -349,10 +363,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Evicts a stale connection from a pool of the application, and from a HikariCP pool all open ones. The library's
-     * own pool does so by itself.
+     * Evicts a stale connection from an application pool. If that pool is HikariCP, evicts all open connections. The
+     * library's own pool does this by itself.
      *
-     * @param connection that failed, not yet returned
+     * @param connection the failed connection, not yet returned
      */
     public static void discard(DataSource pool, Connection connection, SQLException failure) {
         if (!isStale(failure)) {

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A URL that a DataSource of PostgreSQL's driver writes. The URL may list the driver's defaults, which would override the settings of
- * claims.
+ * A URL that the driver's own DataSource writes. The URL may list the driver's defaults, which would override the
+ * settings of claims.
  */
 final class DriverUrl {
 
@@ -34,7 +34,7 @@ final class DriverUrl {
         return url.replaceFirst("(?s)[?].*", "");
     }
 
-    /** Returns the settings other than defaults. */
+    /** Returns the settings that differ from the driver's defaults. */
     static Map<String, String> settings(String url) {
         Set<String> listed = Arrays.stream(url.split("[?&]"))
                 .skip(1)

@@ -4,14 +4,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection details of a DataSource, as they are now.
+ * The current connection details of a DataSource.
  *
- * @param type simple name of its class
+ * @param type the simple name of the DataSource's class
  * @param credentials user and password
- * @param driver class of its driver, if it names one
- * @param settings for the driver
- * @param schema of its connections, if it sets one
- * @param initSql first statement of its connections, if it has one
+ * @param driver the driver's class, if the DataSource names one
+ * @param settings settings for the driver
+ * @param schema the schema of its connections, if the DataSource sets one
+ * @param initSql the first statement of its connections, if there is one
  */
 record PoolDetails(
         String type,
@@ -24,20 +24,19 @@ record PoolDetails(
 
     static final String PROVIDER = "the HikariCredentialsProvider of ";
 
-    /** The origin of a DataSource's password. */
+    /** Where the password of a DataSource comes from. */
     enum Password {
         /** The pool has a password, which the application may change. */
         OWN,
         /** A credentials provider supplies the password, so it is always current. */
         PROVIDED,
-        /** Without a getter. */
+        /** The DataSource has no getter for its password. */
         HIDDEN
     }
 
-    /** User and password. */
     record Login(@Nullable String username, @Nullable String secret, Password kind) {
 
-        /** Without the secret. */
+        /** Leaves the secret out. */
         @Override
         public String toString() {
             return "user %s, %s".formatted(username, kind);

@@ -13,10 +13,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The getters of connection details that pools and the driver's own DataSources have in common. */
+/** The getters of connection details that pools and the driver's own DataSources share. */
 final class PoolGetters {
 
-    /** Tomcat's settings have the password, while its DataSource returns a placeholder. */
+    /**
+     * The getters that return a pool's settings object. Tomcat's settings have the password, but its DataSource returns
+     * a placeholder.
+     */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 
     private static final List<String> URL = List.of("getJdbcUrl", "getUrl", "getURL");
@@ -27,7 +30,7 @@ final class PoolGetters {
     private static final List<String> INIT_SQL = List.of("getInitSQL", "getConnectionInitSqls");
     private static final List<String> WRAPPED = List.of("getTargetDataSource", "getDataSource", "getDelegate");
 
-    /** Tomcat's parsed form comes before its text. */
+    /** The getters of driver settings. Tomcat has them parsed and as text, and the parsed form comes first. */
     private static final List<String> SETTINGS = List.of(
             "getDbProperties",
             "getConnectionProperties",
@@ -60,7 +63,7 @@ final class PoolGetters {
                 text(pool, INIT_SQL));
     }
 
-    /** Returns the DataSource in a wrapper, or {@code null} if the wrapper does not return it. */
+    /** Returns the DataSource inside a wrapper, or {@code null} if the wrapper does not return it. */
     static @Nullable DataSource wrapped(DataSource wrapper) {
         return value(wrapper, WRAPPED) instanceof DataSource target ? target : null;
     }
@@ -91,7 +94,8 @@ final class PoolGetters {
     }
 
     /**
-     * Reads getters that are not public, too, because without settings such as TLS, claims would connect less safely than the application.
+     * Also reads getters that are not public. Without settings such as TLS, claims would connect less safely than the
+     * application does.
      */
     private static Map<String, String> settings(Object pool) {
         for (String name : SETTINGS) {
@@ -115,7 +119,10 @@ final class PoolGetters {
                 .orElse(null);
     }
 
-    /** Treats a getter that throws as a getter without a value: Oracle's getter of the password throws an Error. */
+    /**
+     * Calls a getter. A getter that throws counts as a getter without a value: for example, Oracle's password getter
+     * throws an Error.
+     */
     private static Answer answer(Object pool, @Nullable Method getter) {
         try {
             if (getter != null) {

@@ -15,21 +15,25 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Checks at startup that all kinds of statements reach one primary, and that database, driver and pool run statements
- * as claims need it. Needs no privileges, and only uses up transaction ids.
+ * Checks at startup that all kinds of statements reach one primary. Also checks that database, driver and pool run
+ * statements in the way that claims need. The check needs no privileges and writes nothing; it only uses up transaction
+ * ids.
  */
 public final class PrimaryCheck {
 
-    /** A proxy may choose a server at random for each statement, so the check is repeated. */
+    /** Repeats the check, because a proxy may choose a server at random for each statement. */
     private static final int ROUNDS = 8;
 
-    /** At the fifth run, the default of {@code prepareThreshold}, the driver gives a statement a name. */
+    /** From the fifth run, the default of {@code prepareThreshold}, the driver names a statement. */
     private static final int RUNS = 5;
 
-    /** SQLSTATEs for a prepared statement that exists with other text, and for one that does not exist. */
+    /** SQLSTATEs for a prepared statement that exists with another text, and for one that does not exist. */
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
-    /** The identity of the server. These functions are stable, not volatile: they are allowed in a plain read. */
+    /**
+     * Selects the identity of the server. These functions are stable and not volatile, so they may be part of a plain
+     * read.
+     */
     private static final String SERVER = PgCatalog.sql("""
             pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only,
             coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) {||} ':' {||} pg_catalog.inet_server_port(),
@@ -40,10 +44,10 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A write for PostgreSQL and, since one of its functions is volatile (the first is not), for proxies. It needs no
-     * table, is replicated like any commit, and shows in the snapshot of each later read: so a stale answer is detected
-     * even from a server that claims to be the primary, such as a cache. A replica also answers it, and so can be
-     * named.
+     * A statement that counts as a write. For PostgreSQL it takes a transaction id; for proxies it calls a volatile
+     * function (the second; the first is not volatile). The statement needs no table, is replicated like any commit,
+     * and appears in the snapshot of each later read. A stale answer is therefore detected even from a server that
+     * claims to be the primary, such as a cache. A replica also answers, so that the check can name it.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -51,7 +55,9 @@ public final class PrimaryCheck {
                        AS transaction, pg_catalog.clock_timestamp(),
             """) + SERVER;
 
-    /** A plain read. A volatile function, such as {@code pg_is_in_recovery()}, would make a proxy send it to the primary. */
+    /**
+     * A plain read. A volatile function such as {@code pg_is_in_recovery()} would make a proxy send it to the primary.
+     */
     private static final String READ =
             "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "
                     + SERVER;
@@ -59,7 +65,8 @@ public final class PrimaryCheck {
     private static final String READ_WITH_TABLE = READ + ", pg_catalog.to_regclass(?) IS NOT NULL AS has_table";
 
     /**
-     * Two statements, which claims send together and need in one transaction; the second one is also not a plain read.
+     * Two statements that claims send together and that must run in one transaction. The second statement is also not a
+     * plain read.
      */
     private static final String FITNESS = PgCatalog.sql("""
             SELECT pg_catalog.set_config('exactly_once.together', 'yes', true);
@@ -74,19 +81,18 @@ public final class PrimaryCheck {
 
     private final ClaimPool pool;
 
-    /** @param pool where connections for claims come from */
     public PrimaryCheck(ClaimPool pool) {
         this.pool = pool;
     }
 
     /**
-     * A server's identity, read in one round trip: behind a proxy or balancer it is not the one in the JDBC URL.
+     * A server's identity, read in one round trip. Behind a proxy or balancer, it differs from the one in the JDBC URL.
      *
      * @param address address and port, or {@code local socket}
-     * @param name its {@code server_version}, and the connection's database
-     * @param startedAt when the server started, in seconds since 1970: two servers that share an address differ in it
-     * @param transaction the one that wrote, or the first that a read has not seen
-     * @param readOnly whether the transaction is read-only, as each one on a replica is
+     * @param name {@code server_version}, and the connection's database
+     * @param startedAt when the server started, in seconds since 1970; distinguishes two servers that share an address
+     * @param transaction the transaction id that a write took, or the first id that a read did not see
+     * @param readOnly whether the transaction is read-only; always true on a replica
      */
     public record Server(String address, String name, String startedAt, long transaction, boolean readOnly) {
 
@@ -107,11 +113,7 @@ public final class PrimaryCheck {
         }
     }
 
-    /**
-     * A primary, and whether it has the claim table.
-     *
-     * @param hasTable whether the claim table exists
-     */
+    /** The primary, and whether it has the claim table. */
     public record Proof(Server server, boolean hasTable) {}
 
     /**
@@ -119,9 +121,9 @@ public final class PrimaryCheck {
      *
      * @return the server that keeps the claims
      * @throws ClaimDatabaseException if the database cannot be reached, is not PostgreSQL 14 or later, is not in UTF8,
-     *     is a replica or read-only, if some statements or connections go elsewhere, if a pooler mixes up prepared
-     *     statements, if statements sent together run in separate transactions, or if a pool of the application is not
-     *     set as claims need it
+     *     or is a replica or read-only; if some statements or connections reach another server; if a pooler mixes up
+     *     prepared statements; if statements that are sent together run in separate transactions; or if an application
+     *     pool lacks a setting that claims need
      */
     public Server verify() {
         try (Connection first = connect()) {
@@ -145,8 +147,8 @@ public final class PrimaryCheck {
     /**
      * Checks one connection of the pool in one round trip, for frequent probes.
      *
-     * @param table the claim table, as a statement names it
-     * @throws ClaimDatabaseException if it cannot be reached, is a replica or read-only
+     * @param table the claim table, the table's name in SQL
+     * @throws ClaimDatabaseException if the server cannot be reached, or is a replica or read-only
      */
     public Proof prove(String table) {
         try (Connection connection = connect();
@@ -182,7 +184,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and let %s lead there"
                             .formatted(url));
-            // A pool that this library makes always passes the checks below.
+            // A pool that this library made always passes the following checks.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",
@@ -205,7 +207,7 @@ public final class PrimaryCheck {
         }
     }
 
-    /** Requires that all statements of a connection reach one server, and read earlier writes. */
+    /** Requires that one server runs all statements of a connection, and that reads see earlier writes. */
     private Server requireOneServer(Connection connection) throws SQLException {
         for (int round = 1; ; round++) {
             Server write = Server.of(connection, WRITE);
@@ -223,10 +225,10 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Detects poolers that give each transaction another session without support for prepared statements: PgBouncer in
-     * transaction mode, up to 1.20. The driver numbers the statements of each connection anew, and so two connections
-     * that share a session give it different statements by one name. A pooler that gave each of these connections its
-     * own session is not detected.
+     * Detects poolers that give each transaction another session but do not support prepared statements, such as
+     * PgBouncer up to 1.20 in transaction mode. The driver numbers the statements of each connection from the start. So
+     * two connections that share a session use one name for different statements. The check misses a pooler that
+     * happened to give each connection its own session.
      */
     private static void prepareOften(Connection connection, String which) throws SQLException {
         connection.setAutoCommit(false);
@@ -240,9 +242,9 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Requires that a DataSource sends read-only transactions, marked by the thread and by the connection, to the same
-     * server. Claims never use one; but if a DataSource decides by the thread's state, its borrower depends on that
-     * state.
+     * Requires that a DataSource uses the same server for read-only transactions, whether the thread or the connection
+     * is marked as read-only. Claims never use read-only transactions. But if a DataSource chooses the server by the
+     * thread's state, the state of any borrowing thread would choose the server of claims.
      */
     private void requireNoReadOnlyRouting(Server primary) throws SQLException {
         DataSource source = pool.dataSource();
@@ -294,9 +296,9 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        // The pool reports only a timeout; the driver's exception is the useful cause.
+        // The pool reports only a timeout, so the message quotes the driver's exception.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // The driver names this setting if no server has the wanted type.
+        // The driver names this setting if no server has the required type.
         if (told.contains("targetServerType")) {
             return astray("does not lead to a primary: the server of plain reads is a replica or read-only", failure);
         }

@@ -13,15 +13,15 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * Opens connections to the primary. Each connection reads the target anew, so a rotated password needs no restart. Open sessions keep their
- * first password.
+ * Opens connections to the primary. Each new connection reads the target anew, so a rotated password needs no restart.
+ * Open sessions continue with their first password.
  */
 final class PrimaryDriver extends AbstractDataSource {
 
-    /** SQLSTATEs for a password that is wrong, and for a user that may not connect. */
+    /** SQLSTATEs for a wrong password, and for a user that may not connect. */
     private static final Set<String> REFUSED = Set.of("28P01", "28000");
 
-    /** The driver's SQLSTATE if it has no password to send; it has other causes too. */
+    /** The driver's SQLSTATE if it has no password to send. Other failures have this SQLSTATE too. */
     private static final String NO_PASSWORD = "08004";
 
     private static final String UNREACHABLE = "08001";
@@ -46,7 +46,10 @@ final class PrimaryDriver extends AbstractDataSource {
         return connection;
     }
 
-    /** Throws an {@code SQLException}, because a pool reports only these, and logs other exceptions at DEBUG. */
+    /**
+     * Returns the current target. Throws an {@code SQLException} on failure, because a pool reports only these, and
+     * logs other exceptions at DEBUG.
+     */
     private ClaimPool.Target target() throws SQLException {
         try {
             return targets.get();
@@ -82,7 +85,10 @@ final class PrimaryDriver extends AbstractDataSource {
         }
     }
 
-    /** Leaves the cause out, because lines at WARN quote the innermost message only. */
+    /**
+     * Adds the setting and the remedy to a failure. The result has no cause, because log lines at WARN quote the
+     * innermost message only.
+     */
     private static SQLException explained(SQLException failure, ClaimPool.Target target) {
         String state = ClaimPool.sqlState(failure);
         String told = String.valueOf(failure.getMessage());
@@ -106,7 +112,7 @@ final class PrimaryDriver extends AbstractDataSource {
         return getConnection();
     }
 
-    /** Does nothing: the driver's properties have the timeout that applies. */
+    /** Does nothing, because the driver's properties set the timeout. */
     @Override
     public void setLoginTimeout(int seconds) {}
 
@@ -116,10 +122,10 @@ final class PrimaryDriver extends AbstractDataSource {
         return (int) timeout.toSeconds();
     }
 
-    /** The JDBC driver, with timeouts: without them it waits forever for a dead server. */
+    /** The JDBC driver with timeouts. Without timeouts, the driver waits forever for a dead server. */
     static final class OneTarget extends DriverManagerDataSource {
 
-        /** Parameters of the URL override settings. */
+        /** Makes the driver. Parameters of the URL override the settings that are set here. */
         OneTarget(ClaimPool.Target target, Duration timeout) {
             setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
             setUsername(target.username());
@@ -130,18 +136,18 @@ final class PrimaryDriver extends AbstractDataSource {
             var settings = new Properties();
             settings.setProperty("ApplicationName", ClaimPool.NAME);
             settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds: a reply this late means that the server or the network is down. With a lease of
-            // 30 s, renewed at half of it, a renewal that hangs for this long and then waits for a new connection has
-            // used 8 of its 15 s, and can still be retried.
+            // Claims take milliseconds, so a reply this late means that the server or the network is down. A lease of
+            // 30 s is renewed after 15 s. A renewal that waits this long for a reply and then 3 s for a new connection
+            // has used 8 of the remaining 15 s, and can still be retried.
             settings.setProperty("socketTimeout", "5");
             settings.setProperty("tcpKeepAlive", "true");
             // The driver's messages would quote keys and results, which may be personal data.
             settings.setProperty("logServerErrorDetail", "false");
             if (target.address().contains(",")) {
-                // A host that drops packets must leave time for the next one.
+                // A host that drops packets must leave time to try the next host.
                 settings.setProperty("connectTimeout", "1");
-                // The driver remembers for this long that a host is a replica. After a failover that host may be the
-                // primary.
+                // The time for which the driver remembers that a host is a replica. After a failover, that host may be
+                // the primary.
                 settings.setProperty("hostRecheckSeconds", "1");
             }
             settings.putAll(target.settings());
@@ -150,8 +156,8 @@ final class PrimaryDriver extends AbstractDataSource {
         }
 
         /**
-         * A driver that cannot parse a URL reports or logs parts of it, and a manager without a driver reports all of
-         * it.
+         * Hides parts of the URL: a driver that cannot parse a URL reports or logs parts of it, and a manager without a
+         * driver reports the whole URL.
          */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {

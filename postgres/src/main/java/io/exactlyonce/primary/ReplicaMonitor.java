@@ -14,18 +14,18 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Watches the lag of replicas, with a connection of the claims' pool for milliseconds. Warns if a failover may lose
- * claims: once, and again after a change.
+ * Watches the lag of replicas. Each reading uses a connection of the claims' pool for a few milliseconds. Logs at WARN
+ * once if a failover may lose claims, and again after a change.
  *
- * <p>Not guaranteed: that lag is exact. The server measures it under traffic. If a replica stalls, its lag may freeze,
- * while the bytes that are not replayed grow.
+ * <p>Not guaranteed: that the lag is exact. The server measures it only under traffic. If a replica stalls, its lag may
+ * stay the same while the bytes that are not replayed grow.
  */
 public final class ReplicaMonitor {
 
-    /** The most replicas that have gauges, because each is a value of a tag. */
+    /** The most replicas that have gauges, because each replica is a tag value. */
     static final int MAX_REPLICAS = 16;
 
-    /** Base backups and subscribers of logical replication cannot become the primary. */
+    /** Selects replicas that can become the primary. Base backups and subscribers of logical replication cannot. */
     private static final String SELECT = PgCatalog.sql("""
             SELECT CASE WHEN r.application_name {<>} '' THEN r.application_name ELSE 'unnamed' END
                        {||} '@' {||} coalesce(pg_catalog.host(r.client_addr), 'local') AS replica,
@@ -50,19 +50,22 @@ public final class ReplicaMonitor {
     /**
      * A row of {@code pg_stat_replication}.
      *
-     * @param visible whether this user may see more than that it exists
-     * @param synchronous whether commits may wait for it
+     * @param visible whether this user may see the row's details
+     * @param synchronous whether commits may wait for the replica
      */
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
-        /** Returns zero for a replica that has replayed everything, even if its last commit took long to arrive. */
+        /**
+         * Returns the lag. The lag is zero for a replica that has replayed everything, even if its last commit took
+         * long to arrive.
+         */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
         }
     }
 
     /**
-     * @param claims leads to the primary
+     * @param claims the pool that connects to the primary
      * @param synchronousCommit what commits of claims wait for
      * @param observers receive each reading
      */
@@ -72,7 +75,7 @@ public final class ReplicaMonitor {
         this.observers = observers;
     }
 
-    /** Reads the replicas once and notifies the observers. Failures are only logged. */
+    /** Reads the replicas once and notifies the observers. A failure is only logged. */
     public synchronized void tick() {
         List<ReplicaLag> replicas = read();
         Boundary.notifySafely(observers, observer -> observer.observed(replicas));
@@ -96,7 +99,7 @@ public final class ReplicaMonitor {
                 .toList();
     }
 
-    /** A stopping application interrupts the reading; this is not logged. */
+    /** Logs a failed reading, unless an application that stops interrupted the reading. */
     void unreadable(RuntimeException failure) {
         if (!failing && !Thread.currentThread().isInterrupted()) {
             failing = true;
@@ -122,7 +125,8 @@ public final class ReplicaMonitor {
         }
         mayForgetClaims = mayForget;
         if (!mayForget) {
-            log.info("Commits of claims wait for a synchronous replica again, or there is no replica any more");
+            log.info("Commits of claims wait for a synchronous replica again, or no replica is connected:"
+                    + " a failover no longer forgets claims");
             return;
         }
         log.warn(

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
-/** The database of claims: its server is a primary, and it has the claim table. */
+/** The claim database: its server is a primary, and it has the claim table. */
 public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private final ClaimPool pool;
@@ -21,10 +21,10 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     private final ReadinessCheck readiness;
 
     /**
-     * @param pool connects to the database of claims
+     * @param pool connects to the claim database
      * @param table the claim table, which the pool reaches
-     * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
-     * @param whenReady runs once, as soon as claims can be kept; throws nothing
+     * @param mode {@code ALWAYS} to create the table, {@code NEVER} to change nothing
+     * @param whenReady runs once, as soon as claims can be kept; must not throw
      */
     public ClaimDatabase(ClaimPool pool, ClaimTable table, DatabaseInitializationMode mode, Runnable whenReady) {
         this.pool = pool;
@@ -33,7 +33,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
-        // The look-up may create the application's DataSource.
+        // Looking up the pool may create the application's DataSource.
         this.readiness = new ReadinessCheck(pool::target, this::check);
     }
 
@@ -62,9 +62,10 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks in one round trip that the server is a primary, and that the table exists if claims have needed it yet.
+     * Checks in one round trip that the server is a primary. Also checks that the table exists, if claims have already
+     * used it.
      *
-     * @return the address of the server
+     * @return the server's address
      */
     @Override
     public Map<String, Object> prove() {
@@ -85,7 +86,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         return pool.shortestConnectTime();
     }
 
-    /** Returns whether there are listeners, and claims can be kept. */
+    /** Returns whether a listener uses claims, and claims can be kept. */
     public boolean isReady() {
         return readiness.hasPassed();
     }

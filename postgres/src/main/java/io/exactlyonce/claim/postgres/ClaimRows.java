@@ -17,8 +17,8 @@ import java.util.UUID;
 public final class ClaimRows {
 
     /**
-     * Keys {@code w}, numbered by {@code n}, with the rows that they have, {@code c}, by the names that {@link #read} reads.
-     * {@code LIMIT 1} prevents a join, which would read the whole table or index.
+     * Reads keys {@code w}, numbered by {@code n}, with their rows {@code c}. The columns have the names that
+     * {@link #read} expects. {@code LIMIT 1} prevents a join that would read the whole table or index.
      */
     public static final String BY_KEY = """
             unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)
@@ -32,7 +32,7 @@ public final class ClaimRows {
                 FROM {table} AS c WHERE c.scope {=} w.scope AND c.key {=} w.key LIMIT 1
             ) AS c""";
 
-    /** Selects the rows of keys. Statements with settings come before it. */
+    /** Selects the rows of keys. The statements that set {@link Statements#SETTINGS} must come before it. */
     static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;
 
     private ClaimRows() {}
@@ -40,14 +40,14 @@ public final class ClaimRows {
     /**
      * Reads the rows of keys, in one round trip.
      *
-     * @param statement {@link #OF_KEYS} behind settings
+     * @param statement {@link #OF_KEYS}, after the settings
      */
     static Map<ClaimKey, KeySnapshot> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
         new Parameters(statement).keys(keys, key -> key);
         return read(Statements.answer(statement), keys);
     }
 
-    /** Reads {@link #BY_KEY}: the rows that are there. */
+    /** Reads the existing rows of {@link #BY_KEY}. */
     public static Map<ClaimKey, KeySnapshot> read(ResultSet row, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeySnapshot> rows = new HashMap<>();
         while (row.next()) {

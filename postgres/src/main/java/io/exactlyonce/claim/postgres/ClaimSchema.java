@@ -20,15 +20,15 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Creates the claim table if it is missing, and finds out whether claims can be kept in it. */
+/** Creates the claim table if it is missing, and checks whether claims can be kept in it. */
 public final class ClaimSchema {
 
     /** The script on the class path, for Flyway and Liquibase. */
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
     /**
-     * The table's schemas, the schema in which it would be created, and the roles that may create objects in a schema of the
-     * search path beside the user of the claims: not those that may do as much to the table or the database anyway.
+     * Finds the schemas that have the table, the schema in which it would be created, and other roles that may create
+     * objects in a schema of the search path. Roles that already control the table or the database are left out.
      */
     private static final String FIND = PgCatalog.sql("""
             SELECT ARRAY(%s) AS schemas, pg_catalog.current_schema() AS target,
@@ -54,9 +54,10 @@ public final class ClaimSchema {
                          ORDER BY path.position, grants.grantee) AS creators""".formatted(ClaimTable.SCHEMAS));
 
     /**
-     * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
-     * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary, and the same for
-     * all names, because two names may mean one table. Each role that may connect can hold this lock, so the wait has a limit.
+     * Locks the creation of the table, so that instances that start at the same moment on an empty database take turns.
+     * Without the lock, CREATE TABLE IF NOT EXISTS fails with a unique violation in the catalog if another transaction
+     * creates the same table. The number is arbitrary. All table names share it, because two names may mean one table.
+     * Any role that may connect can hold this lock, so the wait has a limit.
      */
     private static final long TURN = 7317441206845101L;
 
@@ -64,7 +65,7 @@ public final class ClaimSchema {
             "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%d);"
                     .formatted(TURN);
 
-    /** Finds the session with the lock. Each role may read these columns of all sessions. */
+    /** Finds the session that holds the lock. Any role may read these columns of all sessions. */
     private static final String HOLDER = PgCatalog.sql("""
             SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
             FROM pg_catalog.pg_locks AS l
@@ -75,7 +76,10 @@ public final class ClaimSchema {
 
     private static final String LOCKED = "55P03";
 
-    /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
+    /**
+     * Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key matches
+     * {@code ON CONFLICT}.
+     */
     private static final String WRITE_NOTHING = """
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
                    first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at, failures
@@ -101,7 +105,6 @@ public final class ClaimSchema {
     private final ClaimTable table;
     private final JdbcTemplate jdbc;
 
-    /** Uses the table's own connections. */
     public ClaimSchema(ClaimTable table) {
         this(table, table.dataSource());
     }
@@ -113,9 +116,11 @@ public final class ClaimSchema {
     }
 
     /**
-     * Creates the table if it is missing. An existing table stays unchanged, without a lock or the right to create it.
+     * Creates the table if it is missing. An existing table stays unchanged: no lock is taken, and no right to create
+     * it is needed.
      *
-     * @throws ClaimDatabaseException if its schema is missing, or another session holds the lock of those that create it
+     * @throws ClaimDatabaseException if the table's schema is missing, or another session holds the lock for creating
+     *     the table
      */
     public void create() {
         Found found = find();
@@ -123,7 +128,7 @@ public final class ClaimSchema {
             return;
         }
         try {
-            // All in one round trip, which is one transaction.
+            // All of this is one round trip and one transaction.
             jdbc.execute(TAKE_TURNS + table.script(script(), found.target()));
         } catch (DataAccessException failure) {
             throw switch (ClaimPool.sqlState(failure)) {
@@ -142,7 +147,7 @@ public final class ClaimSchema {
      * The lookup of the table by a search path.
      *
      * @param schemas that have a relation of the table's name
-     * @param target where a table without a schema would be created; {@code null} if the path has no schema
+     * @param target where a table without a schema would be created; {@code null} if no schema of the path exists
      * @param creators other roles that may create objects in its schemas
      */
     private record Found(List<String> schemas, @Nullable String target, List<String> creators) {
@@ -152,7 +157,7 @@ public final class ClaimSchema {
         }
     }
 
-    /** Finds the table's schema if its name has none, and the table exists. */
+    /** Finds the table's schema, if the name has none and the table exists. */
     private Found find() {
         if (table.isResolved()) {
             boolean isThere = Boolean.TRUE.equals(jdbc.queryForObject(table.sql(IS_THERE), Boolean.class));
@@ -165,9 +170,9 @@ public final class ClaimSchema {
                 table.relation()));
         if (found.schemas.size() > 1) {
             throw new ClaimDatabaseException(
-                    "Several schemas have a table %s, and the search path leads to all of them (%s), in %s"
+                    "Several schemas of the search path have a table %s (%s), in %s"
                             .formatted(table.name(), String.join(", ", found.schemas), SameDatabase.describe(jdbc)),
-                    "set exactly-once.claim.table-name to the claims' own, such as %s.%s, and find out who has created the others"
+                    "set exactly-once.claim.table-name to the claim table with its schema, such as %s.%s, and find out who created the others"
                             .formatted(found.schemas.get(0), table.relation()),
                     null);
         }
@@ -188,7 +193,10 @@ public final class ClaimSchema {
         return List.of((String[]) row.getArray(column).getArray());
     }
 
-    /** Returns the exception for a lock that another session holds. An instance that creates the table holds it for milliseconds only. */
+    /**
+     * Returns the exception for a lock that another session holds. An instance that creates the table holds the lock
+     * for a few milliseconds only.
+     */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));
         if (holders.isEmpty()) {
@@ -228,11 +236,12 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table can keep all keys, and that this user may write it and sees all of it. Changes nothing.
+     * Checks that the table can keep all keys, and that this user may write all columns and sees all rows. Changes
+     * nothing.
      *
-     * @throws ClaimDatabaseException if it is missing, of another version, cannot keep all keys, or is behind row-level
-     *     security
-     * @throws DataAccessException if it cannot be used as it is
+     * @throws ClaimDatabaseException if the table is missing, belongs to another version, cannot keep all keys, or is
+     *     behind row-level security
+     * @throws DataAccessException if the database rejects the check for another reason
      */
     public void verify() {
         if (!table.isResolved() && !find().isThere()) {
@@ -243,11 +252,12 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may write it and sees all of it.
-     * Changes nothing.
+     * Checks that the table exists with its columns and primary key, and that this user may write all columns and sees
+     * all rows. Changes nothing.
      *
-     * @throws ClaimDatabaseException if it is missing, of another version or behind row-level security
-     * @throws DataAccessException if it cannot be used as it is
+     * @throws ClaimDatabaseException if the table is missing, belongs to another version or is behind row-level
+     *     security
+     * @throws DataAccessException if the database rejects the check for another reason
      */
     public void requireUsable() {
         requireWritable();

@@ -25,32 +25,33 @@ import org.springframework.util.function.SingletonSupplier;
  * The claim table: its place, and the common parts of the statements of the store, the transactions, the retention and the checks. A
  * statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
  *
- * <p>A name without a schema is resolved once, by the search path of the first connection of the claims. All statements then
- * name the schema, those in the application's transactions too: no other table of this name, in whatever schema and at
- * whatever time, can take the claims.
+ * <p>A name without a schema is resolved once, by the search path of the first connection of the claims. All statements
+ * then name the schema, also in application transactions. A table with the same name in another schema can therefore
+ * never receive claims.
  */
 public final class ClaimTable {
 
     public static final String DEFAULT_NAME = TableName.DEFAULT;
 
-    /** Stands for the table in a statement. */
+    /** Stands for the table's name in a statement. */
     private static final String PLACEHOLDER = "{table}";
 
-    /** The address of a row {@code c} that a statement looks up, for {@link #AT_PLACE}. */
+    /** The address of a looked-up row {@code c}, for {@link #AT_PLACE}. */
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**
-     * Finds the row {@code claim} that the same statement looked up and locked as {@code w}. The key is a part of the address, because each
-     * partition numbers its places anew. With the key, PostgreSQL also visits one partition only.
+     * Finds the row {@code claim} that the same statement looked up and locked as {@code w}. The key is part of the
+     * address, because each partition counts its {@code ctid} from the start. With the key, PostgreSQL also visits only
+     * one partition.
      *
-     * <p>Both pairs have the same values. An equality with one pair would also permit a join that reads the whole index of the
-     * primary key; an OR of two does not.
+     * <p>Both pairs of columns have the same values. An equality with one pair would permit a join that reads the whole
+     * index of the primary key. An OR of two pairs does not permit that join.
      */
     static final String AT_PLACE = """
             claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
                                         OR (claim.scope {=} w.row_scope AND claim.key {=} w.row_key))""";
 
-    /** The schemas of the search path that have a relation of this name, in the path's order. */
+    /** Selects the schemas of the search path that have a relation of this name, in the path's order. */
     static final String SCHEMAS = """
             SELECT n.nspname
             FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path (name, position)
@@ -59,8 +60,8 @@ public final class ClaimTable {
             ORDER BY path.position""";
 
     /**
-     * Finds out whether an error is about this table or a partition of it. Partitions' indexes have names of their own, so the table that
-     * the error names is compared.
+     * Returns whether an error is about this table or one of its partitions. The table that the error names is
+     * compared, because indexes of partitions have other names.
      */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(
@@ -75,11 +76,13 @@ public final class ClaimTable {
     private volatile @Nullable String schema;
 
     /**
-     * @param name of the table, with or without its schema; without one, the search path of the claims decides, once
-     * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
+     * @param name name of the table, with or without its schema; without a schema, the search path of the first
+     *     connection decides
+     * @param dataSource connects only to the primary, with autocommit and isolation level READ COMMITTED
      * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
      *     request may override it
-     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
+     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run a transaction
+     *     in any session
      */
     public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         if (!TableName.isValid(name)) {
@@ -94,7 +97,7 @@ public final class ClaimTable {
         this.schema = dot < 0 ? null : name.substring(0, dot);
     }
 
-    /** Makes the table with the default name. */
+    /** Makes the claim table with the default name. */
     public ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
     }
@@ -116,7 +119,7 @@ public final class ClaimTable {
         return synchronousCommit;
     }
 
-    /** Returns the schema, which is found first if need be. */
+    /** Returns the schema. The first call may look it up in the database. */
     String schema() {
         if (!isResolved()) {
             statements().run(connection -> true);
@@ -129,12 +132,12 @@ public final class ClaimTable {
         return name.substring(name.indexOf('.') + 1);
     }
 
-    /** Returns whether the schema is known, by its name or by a statement that has run. */
+    /** Returns whether the schema is known: from the configured name, or from an earlier statement. */
     boolean isResolved() {
         return schema != null;
     }
 
-    /** Sets the schema, unless it is known. It never changes afterwards. */
+    /** Sets the schema unless it is known. A known schema never changes. */
     synchronized void resolve(String found) {
         if (schema == null) {
             schema = found;
@@ -142,7 +145,7 @@ public final class ClaimTable {
     }
 
     /**
-     * Finds the schema by a connection of the claims, unless it is known.
+     * Looks the schema up with a connection for claims, unless it is known.
      *
      * @throws ClaimStoreUnavailableException if no schema of the search path has the table, or several have one
      */
@@ -168,7 +171,7 @@ public final class ClaimTable {
         resolve(schemas.get(0));
     }
 
-    /** Returns the SQL of a statement. Quoted, because a name may be a key word. */
+    /** Returns the SQL of a statement. The table's name is quoted, because it may be a key word. */
     public String sql(String statement) {
         String table = quoted(schema());
         return PgCatalog.sql(statement)
@@ -176,15 +179,16 @@ public final class ClaimTable {
                 .replace(PLACEHOLDER, table);
     }
 
-    /** Returns the SQL of a statement. It is made at the first use, because the table may not exist before. */
+    /** Returns a supplier that makes the SQL of a statement at its first use. The table may not exist earlier. */
     public Supplier<String> later(String statement) {
         return SingletonSupplier.of(() -> sql(statement));
     }
 
     /**
-     * Returns the script that creates the default table, for this one. Its indexes and constraints begin with its name.
+     * Returns the script that creates the default table, changed to create this one. Indexes and constraints begin with
+     * the table's name.
      *
-     * @param target the schema for the table, unless it is known; {@code null} if the search path has none
+     * @param target the schema for the table, unless it is known; {@code null} if no schema of the search path exists
      */
     String script(String script, @Nullable String target) {
         String table = Matcher.quoteReplacement(quoted(isResolved() ? schema : target));
@@ -193,11 +197,11 @@ public final class ClaimTable {
 
     private String quoted(@Nullable String schema) {
         String relation = '"' + relation() + '"';
-        // The schema of a search path may have any name.
+        // A schema of a search path can have any name, so the quotes are escaped.
         return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
     }
 
-    /** Returns a statement that is a transaction of its own, with the settings that it needs before it. */
+    /** Returns a statement that runs in its own transaction, after the settings that it needs. */
     String alone(String statement) {
         return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
     }
@@ -214,7 +218,7 @@ public final class ClaimTable {
         return false;
     }
 
-    /** Returns what runs statements on the table's own connections. */
+    /** Returns the runner of statements on this table's own connections. */
     public Statements statements() {
         return new Statements(dataSource, this::resolve);
     }

@@ -10,13 +10,13 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
-/** Ties application transactions to claims. */
+/** Binds application transactions to claims. */
 final class Fence {
 
     /**
-     * The weakest row lock, so that updates that keep the key continue: the owner's renewals, completion and release.
-     * It blocks the {@code FOR UPDATE} of takeover and retention; renewals carry it to the row's new version. A row
-     * that was taken over meanwhile is not found.
+     * Takes the weakest row lock, so that updates that do not change the key continue: the owner's renewals, completion
+     * and release. The lock blocks the {@code FOR UPDATE} of takeover and retention. A renewal carries the lock over to
+     * the row's new version. The statement finds no row if the key was taken over first.
      */
     private static final String LOCK = """
             SELECT claim_id FROM {table}
@@ -26,7 +26,7 @@ final class Fence {
     private final SameDatabase database;
     private final Supplier<String> lock;
 
-    /** Whether a DataSource leads to the claim database; the check takes two statements. */
+    /** For each DataSource: whether it connects to the claim database. The check takes two statements. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
     Fence(ClaimTable table) {
@@ -38,7 +38,7 @@ final class Fence {
      * Locks the claim's row for the rest of the caller's transaction.
      *
      * @return whether the claim holds its key
-     * @throws IllegalStateException if there is no transaction of the claim database
+     * @throws IllegalStateException if no transaction of the claim database is open
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());

@@ -28,7 +28,10 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The undecided entries of a batch, in key order, and the results of the others. Used by one thread. */
+/**
+ * The entries of a batch that have no result yet, in key order, and the results of the other entries. Used by one
+ * thread.
+ */
 final class OpenBatch {
 
     private final ClaimBatch batch;
@@ -37,7 +40,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The rows of the previous round, which tried to claim the free ones. */
+    /** The rows that the previous round read. That round then tried to claim the free keys among them. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -87,11 +90,12 @@ final class OpenBatch {
     }
 
     /**
-     * Decides entries by their rows, and returns those that can be written. A free row that has not changed since the
-     * last try is locked, by a transaction that its former owner has fenced, for longer than a batch waits.
+     * Decides entries by their rows, and returns the requests that can be written. If a free row is unchanged after the
+     * previous try to claim it, then a transaction that its former owner fenced locks the row for longer than a batch
+     * waits.
      *
-     * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
-     * @return requests that can be written, at most one for each key that is free
+     * @param rows rows of the open keys; a missing row was deleted, so its key can be claimed for the first time again
+     * @return requests that can be written, at most one for each free key
      */
     List<KeyWrite> decide(Map<ClaimKey, KeySnapshot> rows) {
         resolutions.removeIf(
@@ -119,18 +123,21 @@ final class OpenBatch {
         return writable;
     }
 
-    /** Returns whether the row has the same claim and status as when it was read before. */
+    /** Returns whether the row has the same claim and status as in the previous round. */
     private static boolean isUnchanged(KeySnapshot row, @Nullable KeySnapshot before) {
         return before != null && row.claimId().equals(before.claimId()) && row.status() == before.status();
     }
 
-    /** Returns whether a row decides a resolution: it is recorded, or its claim is lost. False if the resolution can be written now. */
+    /**
+     * Returns whether a row decides a resolution: the resolution is recorded, or its claim is lost. Returns false if
+     * the resolution can be written now.
+     */
     private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
         }
         if (!(resolution instanceof Released) && row.status() == PostgresClaimStore.status(resolution)) {
-            recorded.add(resolution.claim()); // by an earlier call
+            recorded.add(resolution.claim()); // an earlier call wrote it
         }
         return row.status() != KeyStatus.HELD;
     }
@@ -149,7 +156,10 @@ final class OpenBatch {
         claims.removeIf(claim -> outcomes.containsKey(claim.claimId()));
     }
 
-    /** Returns the results. A claim that is still open lost its key to another transaction in each round, or its row is locked. */
+    /**
+     * Returns the results. A claim without a result lost its key to another transaction in each round, or its row is
+     * locked.
+     */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();
         resolutions.forEach(resolution -> unanswered.add(resolution.claim()));

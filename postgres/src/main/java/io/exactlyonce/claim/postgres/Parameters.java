@@ -8,7 +8,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Binds a statement's parameters, one after the other. */
+/** Binds a statement's parameters in order. */
 public final class Parameters {
 
     private final PreparedStatement statement;
@@ -24,7 +24,10 @@ public final class Parameters {
         }
     }
 
-    /** Binds one property of all entries as an array. The typed array lets the driver send it in binary, as do the methods below. */
+    /**
+     * Binds one property of all entries as an array. With a typed array, the driver sends binary values. The following
+     * methods do the same for other types.
+     */
     <E> void texts(List<E> entries, Function<? super E, @Nullable String> property) throws SQLException {
         array("text", new String[entries.size()], entries, property);
     }

@@ -34,28 +34,35 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as rows of one table. A call writes all of its entries in one statement, which is
- * usually enough. Entries that were not written are decided by their rows or tried again, in three rounds at most. Each
- * statement is a transaction of its own, and never part of the caller's.
+ * A claim store in one table, with one row per key. A call first tries to write all of its entries in one statement,
+ * which usually succeeds. For each entry that was not written, the store reads the row, and answers from it or tries
+ * again, in three rounds at most. Each statement runs in its own transaction, and never in the caller's.
  *
- * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
- * the DataSource leads to one primary.
+ * <p>Guaranteed: everything that {@link ClaimStore} guarantees, by the database's clock, while a key's row exists and
+ * the DataSource connects to one primary.
  *
- * <p>Not guaranteed: anything across a failover that loses commits (an asynchronous replica), or when the database's
- * clock is set back. A batch with one entry that PostgreSQL cannot store (NUL in a text) fails as a whole.
+ * <p>Not guaranteed: anything after a failover that loses commits (to an asynchronous replica), or after the database's
+ * clock was set back. If PostgreSQL cannot store one entry (NUL in a text), the whole batch fails.
  */
 public final class PostgresClaimStore implements FencingClaimStore {
 
-    /** The most rounds. Contention costs two. A further round means one more writer in between, or a row that stays locked. */
+    /**
+     * The most rounds. Contention usually costs two. Each further round means that one more writer changed the row, or
+     * that the row stays locked.
+     */
     private static final int ROUNDS = 3;
 
-    /** The most keys in one look-up: each may take an advisory lock, and the server has some thousands for all applications. */
+    /**
+     * The most keys in one lookup. Each key may take an advisory lock, and the server has some thousands of locks for
+     * all applications.
+     */
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * {@code clock} is read once: all have the same fencing token, the time in microseconds, so that a key whose row
-     * was deleted gets a higher one. The statement needs no planner settings. It sets what its commit waits for, and limits its wait for
-     * another insert of the same key, which takes milliseconds.
+     * Inserts first claims. {@code clock} is read once, so all claims of the statement have the same fencing token: the
+     * time in microseconds. A key whose row was deleted therefore gets a higher token than before. The statement needs
+     * no planner settings. It sets what its commit waits for. It also limits its wait for a concurrent insert of the
+     * same key, which takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -72,10 +79,11 @@ public final class PostgresClaimStore implements FencingClaimStore {
             RETURNING claim_id, fencing_token""";
 
     /**
-     * Each row is read by primary key, because {@code LIMIT 1} prevents a join that reads the whole table or index,
-     * and locked, unless another transaction has locked it: a batch must not wait for it. A row that changed after this
-     * statement began is locked, but not updated: the statement does not see its new version. The condition is the
-     * claim, not its lease: while the claim's id is there, no takeover has happened.
+     * Finds and locks the rows of claims. Each row is read by primary key, because {@code LIMIT 1} prevents a join that
+     * reads the whole table or index. A row that another transaction has locked is skipped, because a batch must not
+     * wait for it. If a row changed after this statement started, the statement locks the row but does not update it,
+     * because it does not see the new version. The condition compares the claim's id and not the lease: while the row
+     * has this id, no takeover has happened.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
@@ -86,7 +94,10 @@ public final class PostgresClaimStore implements FencingClaimStore {
             WHERE %s
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** {@code parked_at} is set with the status PARKED and only then, which the index of parked claims relies on. */
+    /**
+     * Resolves claims. {@code parked_at} is set exactly while the status is PARKED, because the index of parked claims
+     * relies on it.
+     */
     static final String END = """
             UPDATE {table} AS claim
             SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
@@ -108,17 +119,20 @@ public final class PostgresClaimStore implements FencingClaimStore {
             """ + HELD;
 
     /**
-     * Peeks at keys for deliveries that wait. A key without a held row may be held by a transaction that has not
-     * committed its row yet, but has the key's advisory lock. A peek tries the lock in shared mode, so that peeks do
-     * not see each other, and releases it with its transaction. A row that is free but locked cannot be taken over: its
-     * former owner has fenced a transaction, or another transaction is writing it. It counts as held until then.
+     * Peeks at the keys of waiting deliveries.
      *
-     * <p>A transaction that claims a free key during a peek takes the peek for an owner, and its delivery waits; the
-     * next peek finds the key free. If a transaction commits between a peek's snapshot and its try of the lock, a
-     * completed key appears free. Either costs its delivery one receive.
+     * <p>A key without a held row may still be in progress: a transaction that has not committed its row yet holds the
+     * key's advisory lock. A peek tries that lock in shared mode, so that peeks do not block each other, and releases
+     * it at the end of its transaction. A row that is free but locked cannot be taken over yet: its former owner fenced
+     * a transaction, or another transaction is writing the row. Such a key counts as held.
      *
-     * <p>The update never changes a row. It makes the statement a write, which proxies send to the primary, and which a
-     * replica rejects.
+     * <p>Two races cost a waiting delivery one receive each. First, a transaction may try to claim a free key during a
+     * peek: it finds the peek's lock, and its delivery waits until the next peek finds the key free. Second, a
+     * transaction may commit after the peek's snapshot and before the peek tries the lock: the completed key then
+     * appears free.
+     *
+     * <p>The update never changes a row. It makes the statement a write: a proxy sends it to the primary, and a replica
+     * rejects it.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)
@@ -191,8 +205,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution
-     * never waits: otherwise two batches that each resolve the other's claims would deadlock.
+     * Writes first claims and resolutions in one round trip. A claim waits for concurrent writes of its key. A
+     * resolution never waits; otherwise two batches that resolve each other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -237,7 +251,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         parameters.booleans(resolutions, ClaimResolution::threw);
     }
 
-    /** Returns the status that an end leaves. */
+    /** Returns the status of a key after the resolution. */
     static KeyStatus status(ClaimResolution resolution) {
         return resolution instanceof Completed
                 ? KeyStatus.COMPLETED
@@ -252,8 +266,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Looks up entries that were not written, and writes those that their rows allow. Rows that change meanwhile stay
-     * open.
+     * Reads the rows of entries that were not written, and writes the entries that their rows permit. An entry whose
+     * row changes between the two stays open.
      */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
         List<KeyWrite> writable = open.decide(rows(connection, open.keys()));
@@ -262,7 +276,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         List<KeyWrite> inDoubt = new ArrayList<>();
         for (KeyWrite key : writable) {
             switch (key.decision().action()) {
-                // The caller counts its lease from this try on, so the row has to as well.
+                // The caller counts its lease from this call, so the row must too.
                 case RENEW ->
                     own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
                 case PARK -> inDoubt.add(key);
@@ -275,7 +289,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         open.answer(writable, written);
     }
 
-    /** Reads the rows of keys that are there. */
+    /** Reads the existing rows of keys. */
     public Map<ClaimKey, KeySnapshot> rows(List<ClaimKey> keys) {
         return statements.run(connection -> rows(connection, keys));
     }
@@ -309,7 +323,10 @@ public final class PostgresClaimStore implements FencingClaimStore {
         });
     }
 
-    /** Keeps claims that hold their keys although they were not renewed: the row was locked, and the next renewal may succeed. */
+    /**
+     * Returns claims that still hold their keys although their renewal failed because the row was locked. The next
+     * renewal may succeed.
+     */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
         Map<ClaimKey, KeySnapshot> found = claims.isEmpty()
                 ? Map.of()

@@ -30,20 +30,20 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
- * The parked rows of the claim table, and the life of any row, without its result.
+ * Reads and decides the parked rows of the claim table. Also reads the history of any row, without its result.
  *
- * <p>No call costs a claim: one look-up and one decision run at a time, on connections of their own if the pool of
- * claims is the library's. A statement ends after 2 s, uses one processor of the server, and reads a bounded number of
- * rows.
+ * <p>Operators do not slow down claims. At most one lookup and one decision run at a time, on separate connections if
+ * the library made the pool. A statement stops after 2 s, uses one processor of the server, and reads a bounded number
+ * of rows.
  */
 public final class PostgresParkedClaims implements ParkedClaims {
 
-    /** Rows that a look-up by hash reads of each index, the newest first: about 0.2 s. */
+    /** The most rows of each index that a lookup by hash reads, the newest first. Reading them takes about 0.2 s. */
     static final int HASHES = 100_000;
 
     /**
-     * Goes in front of each statement, like {@link Statements#SETTINGS}. A row that another transaction has locked must
-     * not keep the connection.
+     * Settings before each statement, in addition to {@link Statements#SETTINGS}. With them, a statement does not hold
+     * its connection while another transaction has a row locked.
      */
     private static final String LIMITS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -54,8 +54,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
             """;
 
     /**
-     * Look-ups by hash take turns among all applications of a database, so that many instances do not keep many of the
-     * server's processors busy. The number is arbitrary.
+     * Makes lookups by hash take turns among all applications of a database. Otherwise, many instances would keep many
+     * of the server's processors busy. The number is arbitrary.
      */
     private static final String TAKE_TURN = """
             SELECT pg_catalog.set_config('exactly_once.turn',
@@ -81,7 +81,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final RowMapper<StoredClaim> STORED = DataClassRowMapper.newInstance(StoredClaim.class);
 
-    /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
+    /**
+     * Lists parked claims. The condition on {@code parked_at} lets PostgreSQL use the partial index of parked claims.
+     */
     static final String LIST = COLUMNS + """
             WHERE parked_at IS NOT NULL AND status {=} 'PARKED'
               AND (parked_at, scope, key)
@@ -90,14 +92,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
             LIMIT ?
             """;
 
-    /** Rows that a count reads, the oldest first: about 10 ms. */
+    /** The most rows that a count reads, the oldest first. Reading them takes about 10 ms. */
     static final int COUNTED = 10_000;
 
     private static final String ALL_PARKED = COLUMNS + "WHERE parked_at IS NOT NULL AND status {=} 'PARKED'";
 
     private static final String TIME = "(timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'))";
 
-    /** The beginning of an exception's text, or all of another reason. */
+    /** Matches the class name at the beginning of an exception's text, or the whole text of another reason. */
     private static final String OF_CLASS =
             " AND (coalesce(error, 'unknown') {=} ? OR pg_catalog.starts_with(error, ? {||} '%s'))"
                     .formatted(END_OF_CLASS);
@@ -118,9 +120,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
     /**
-     * Decides on many rows, each of which is read by primary key, as {@link PostgresClaimStore#RENEW} does. Rows are locked
-     * in the order of their keys. A row that another transaction has locked is waited for, because its claim may still be
-     * parked afterwards.
+     * Decides on many rows. Each row is read by primary key, as in {@link PostgresClaimStore#RENEW}. Rows are locked in
+     * key order. The statement waits for a row that another transaction has locked, because the row's claim may still
+     * be parked afterwards.
      */
     private static final String DECIDE = """
             parked_at = NULL,
@@ -137,7 +139,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
             WHERE %s
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** A parked row has no result yet. {@code cleared} stays until the next claim: an operator has decided. Attempts count anew. */
+    /**
+     * Releases parked rows, which have no result yet. {@code cleared} is true until the next claim, and shows that an
+     * operator decided. Attempts are counted from 1 again.
+     */
     private static final String RELEASE = """
             UPDATE {table} AS claim
             SET status = 'RELEASED', cleared = true, failures = 0, result = w.result,
@@ -162,12 +167,15 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String OF_HASH = " WHERE scope {=} ? AND " + SHORT_HASH + " {=} ? LIMIT 1";
 
-    /** No index has the hash, so it is computed of the latest rows of an index that is there. */
+    /** Computes the hashes of the newest parked rows, because no index has the hash. */
     private static final String LATEST_PARKED =
             "FROM {table} WHERE parked_at IS NOT NULL AND status {=} 'PARKED' AND %s ORDER BY parked_at DESC LIMIT %d"
                     .formatted(HAS_TURN, HASHES);
 
-    /** A row's expiry is set when it is claimed, so the order is that of claims. */
+    /**
+     * Computes the hashes of the newest other rows. A row's expiry is set when the row is claimed, so the order by
+     * expiry is the order of claims.
+     */
     private static final String LATEST_CLAIMED =
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %d".formatted(HAS_TURN, HASHES);
 
@@ -191,14 +199,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private final Turns looking = new Turns();
     private final Turns deciding = new Turns();
 
-    /** Shares the connections of the table. */
+    /** Uses the table's own connections. */
     public PostgresParkedClaims(ClaimTable table) {
         this(table, table.dataSource());
     }
 
     /**
-     * @param table the claim store's; its retention is the minimum time for which a key's row is kept after a decision
-     * @param connections to the table's database, of which at most two are used at a time
+     * @param table the claim table; its retention is the minimum time for which a key's row is kept after a decision
+     * @param connections connections to the claim database; at most two are used at a time
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {
         this.table = table;
@@ -322,12 +330,13 @@ public final class PostgresParkedClaims implements ParkedClaims {
         return decide(COMPLETE, completions);
     }
 
-    /** Decides in one transaction. A release is a decision without a result. */
+    /** Decides in one transaction. A decision without a result is a release. */
     private Set<ClaimId> decide(String sql, Collection<ClaimResolution.Completed> decisions) {
         List<ClaimResolution.Completed> inOrder = decisions.stream()
                 .sorted(Comparator.comparing(decision -> decision.claim().key()))
                 .toList();
-        // A second try could not distinguish the first one's commit from another operator's decision.
+        // The statement runs once: a second try could not distinguish the commit of the first try from another
+        // operator's decision.
         Set<UUID> decided = deciding.alone(() -> statements.run(connection -> decide(connection, sql, inOrder), 1));
         return inOrder.stream()
                 .map(ClaimResolution.Completed::claim)

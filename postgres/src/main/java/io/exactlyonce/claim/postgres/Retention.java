@@ -16,14 +16,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
 /**
- * Deletes claims after their retention, which counts from the completion, from the claim of released ones, or from the
- * lease's end of claims that were never completed. A claim keeps the retention under which it was made.
+ * Deletes claims after their retention. The retention of a completed claim starts with its completion, of a released
+ * claim with the claim, and of a claim that was never resolved with the end of its lease. A claim keeps the retention
+ * that was configured when it was made.
  *
  * <p>Guaranteed: a key that is held or parked is never deleted; only one instance deletes at a time; each transaction
  * deletes at most one batch, and skips locked rows; after each batch it pauses for as long as the batch took, so it
  * uses at most half of one connection's time.
  *
- * <p>Not guaranteed: the time of deletion. While it is off, or fails, the table grows, and claims continue.
+ * <p>Not guaranteed: the time of deletion. While deletion is off or fails, the table grows, and claims continue.
  *
  * <p>Used by one thread.
  */
@@ -40,8 +41,9 @@ public final class Retention {
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /**
-     * A deletion that a crash forgets is made again, so no commit waits for the disk. With many partitions a batch looks
-     * expensive enough to be compiled, which takes longer than the batch.
+     * Settings of a deletion. If a crash undoes a deletion, the next sweep repeats it, so no commit waits for the disk.
+     * JIT compilation is off: with many partitions the planner would compile a batch, and compiling takes longer than
+     * the batch.
      */
     private static final String SETTINGS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -49,17 +51,20 @@ public final class Retention {
             """;
 
     /**
-     * {@code turn}: one instance deletes at a time. For this transaction only, and distinguished from other tables of this name by
-     * the table's own number, so that it works through a pooler, and ends with the transaction however that ends. Where another
-     * instance has the turn, no row is read. The number is arbitrary.
+     * Deletes one batch.
      *
-     * <p>{@code expires_at} is the retention counted from the claim, the first moment at which a row can expire at all. A
-     * completed claim is kept for as long from its completion, and one that was never completed from the end of its
-     * lease. Intervals are compared rather than added to times: the length of a day depends on the session's time zone.
+     * <p>{@code turn} lets one instance delete at a time; if another instance has the turn, no row is read. The lock
+     * belongs to this transaction, so it works through a pooler, and is released however the transaction ends. The
+     * table's OID is part of the lock, which distinguishes tables of the same name. The other number is arbitrary.
      *
-     * <p>{@code now()} is the transaction's start: unlike {@code clock_timestamp()} it can bound an index scan. The
-     * batch before ended at the given time, so that what it left dead in the index is not read again. Rows that other transactions
-     * work on are left for the next time.
+     * <p>{@code expires_at} is the time of the claim plus the retention, which is the earliest time at which a row can
+     * expire. A completed claim is kept for the same time from its completion, and a claim that was never resolved from
+     * the end of its lease. The statement compares intervals instead of adding them to times, because the length of a
+     * day depends on the session's time zone.
+     *
+     * <p>{@code now()} is the start of the transaction. Unlike {@code clock_timestamp()}, it can bound an index scan.
+     * The first parameter is the latest expiry of the previous batch, so that the scan does not read dead index entries
+     * again. Rows that other transactions have locked are left for the next sweep.
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (
@@ -79,7 +84,10 @@ public final class Retention {
             )
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** Looks at the index alone. The oldest claim is the one that expires first. The two differ while rows of an earlier retention are there. */
+    /**
+     * Surveys the table through the index alone. Reports the age of the row that expires next as the oldest. While rows
+     * with an earlier retention setting remain, another row may be older.
+     */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
                     FROM {table} WHERE parked_at IS NULL
@@ -88,12 +96,12 @@ public final class Retention {
     /**
      * The deletions of one transaction.
      *
-     * @param mine whether it had the turn
-     * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
+     * @param mine whether this instance had the turn
+     * @param last the latest expiry of the deleted rows, or {@code null} if no row was deleted
      */
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
-    /** Time since the oldest claim that will expire, or {@code null} if there is none. */
+    /** The time since the claim of the row that expires next, or {@code null} if there is none. */
     private record Survey(@Nullable Long oldestMicros) {
 
         @Nullable Duration oldest() {
@@ -105,7 +113,7 @@ public final class Retention {
     public interface Pause {
 
         /**
-         * Waits.
+         * Waits for the given time.
          *
          * @throws InterruptedException if the thread must stop
          */
@@ -123,8 +131,8 @@ public final class Retention {
     private boolean failing;
 
     /**
-     * @param table whose rows are deleted; one of its connections at a time is used
-     * @param batchSize most rows that one transaction deletes, at least 1
+     * @param table the table to clean up; one of its connections is used at a time
+     * @param batchSize the most rows that one transaction deletes, at least 1
      * @param observers receive the results; their exceptions are ignored
      * @param nanoClock like {@link System#nanoTime()}
      * @param pause waits between two batches
@@ -142,8 +150,8 @@ public final class Retention {
     }
 
     /**
-     * Deletes expired claims in batches, until none is left or another instance deletes. A database outage is logged
-     * once. A thread that must stop is interrupted; its deletions stay.
+     * Deletes expired claims in batches, until no expired claim is left or another instance deletes. A database outage
+     * is logged once. An interrupt stops the sweep; deletions that were committed remain.
      */
     public void sweep() {
         try {

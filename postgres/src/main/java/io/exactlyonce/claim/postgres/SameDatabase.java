@@ -12,13 +12,14 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Finds out whether an application transaction uses the database of claims.
+ * Checks whether an application transaction uses the claim database.
  *
- * <p>It takes an advisory lock with a random number in the transaction, and sees whether the claims' pool is refused the
- * same number. Such locks are kept by each server for each of its databases, so this compares server and database at
- * once, whatever host names, proxies and balancers lie between. It takes no privilege, unlike reading the system identifier;
- * and the lock belongs to a transaction, not to a session, so that a pooler between transactions makes no difference. A
- * replica grants locks of its own, so it is another server here.
+ * <p>The check takes an advisory lock with a random number in the transaction. Then it tries the same number on a
+ * connection of the claims' pool. If the second try fails, both use the same database, because each server keeps
+ * advisory locks per database. Host names, proxies and balancers between them do not matter. The check needs no
+ * privilege, unlike reading the system identifier. The lock belongs to a transaction and not to a session, so
+ * transaction poolers do not matter either. A replica has its own locks, so the check treats a replica as another
+ * server.
  */
 public final class SameDatabase {
 
@@ -32,32 +33,33 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements in autocommit, because otherwise the caller's transaction would keep a connection of the claims' pool until its end.
+     * Runs statements in autocommit. Otherwise the caller's transaction would keep a connection of the claims' pool
+     * until its end.
      */
     private final Statements claims;
 
     private final ClaimTable table;
 
-    /** @param table where the claims are kept */
+    /** @param table the claim table */
     public SameDatabase(ClaimTable table) {
         this.claims = table.statements();
         this.table = table;
     }
 
     /**
-     * Returns the key's part of the number of the advisory lock that a transaction takes on a key whose row no other
-     * transaction can see until it commits; the table's number is the other part. If two keys share a lock, that costs a
-     * wait, never correctness, because the key's row decides.
+     * Returns the key's part of an advisory lock number; the other part is the table's OID. A claim transaction takes
+     * this lock, because other transactions cannot see its row before it commits. Two keys with the same lock number
+     * cost a wait and never correctness, because the key's row decides.
      *
-     * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
+     * @return the first 8 bytes of the SHA-256 of scope and key: the same in all versions that may run side by side
      */
     public static long number(ClaimKey key) {
         return HexFormat.fromHexDigitsToLong(key.downstreamKey(), 0, 2 * Long.BYTES);
     }
 
     /**
-     * Returns the DataSources whose connections the open transaction has bound to the calling thread, not the
-     * configured ones; empty without JDBC.
+     * Returns the DataSources whose connections the open transaction has bound to the calling thread, whatever is
+     * configured. Empty without JDBC.
      */
     public static List<DataSource> dataSourcesOfTransaction() {
         List<DataSource> bound = new ArrayList<>();
@@ -71,7 +73,7 @@ public final class SameDatabase {
         return bound;
     }
 
-    /** Returns whether the transaction that this template works in is one of the claims' database. */
+    /** Returns whether the template's transaction uses the claim database. */
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
         String lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(?)";
@@ -79,22 +81,22 @@ public final class SameDatabase {
                 && !claims.ask(lock, Boolean.class, number);
     }
 
-    /** Returns the name of the claims' table, as it is configured. */
+    /** Returns the configured name of the claim table. */
     public String tableName() {
         return table.name();
     }
 
-    /** Returns the schema and the name of the claims' table. */
+    /** Returns the claim table's name with its schema. */
     public String qualifiedTable() {
         return schema() + "." + table.relation();
     }
 
-    /** Returns the OID of the claims' table. */
+    /** Returns the claim table's OID. */
     public long table() {
         return claims.ask(table.sql(TABLE), Long.class);
     }
 
-    /** Returns the schema of the claims' table. */
+    /** Returns the claim table's schema. */
     public String schema() {
         return table.schema();
     }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Keeps the script that creates the claim table in native images. */
+/** Includes the script that creates the claim table in native images. */
 final class SchemaRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -19,40 +19,46 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SingleColumnRowMapper;
 
 /**
- * Runs the statements of claims, each on a connection of its own in autocommit, even if its caller has a transaction.
+ * Runs the statements of claims. Each statement uses its own connection in autocommit, even if the caller has a
+ * transaction.
  *
- * <p>Work is repeated as a whole if PostgreSQL rolled it back because of another transaction, and once if its
- * connection broke or its server no longer accepts writes: the pool has then discarded such connections, and a new one
- * leads to the primary. So it must be repeatable, as the store's calls are. Work that was rolled back has done nothing;
- * work whose connection broke in the commit may have happened, and finds its own writes.
+ * <p>The whole work is repeated if PostgreSQL rolled it back because of another transaction. The work is also repeated
+ * once if its connection broke or its server no longer accepts writes: the pool has then discarded such connections,
+ * and a new connection reaches the primary. Work must therefore be repeatable. Work that was rolled back did nothing.
+ * Work whose connection broke during the commit may have taken effect, and then finds its own writes when it is
+ * repeated.
  *
- * <p>Work is not repeated after a timeout: the socket's timeout is spent, a renewal that hangs may lose its lease, and
+ * <p>Work is not repeated after a timeout: the socket timeout has passed, a renewal that hangs may lose its lease, and
  * the caller decides how long to retry.
  */
 public final class Statements {
 
     /**
-     * Goes in front of a statement in the same round trip, with what commits wait for, and has one row as its answer. Both are one
-     * implicit transaction: so it holds for these two only, also behind a pooler that gives each transaction another session.
-     * Without it, a scan that looked cheap on a young table would stay when the table has grown.
+     * Precedes a statement in the same round trip. Returns one row. Forbids sequential scans, because a scan that
+     * looked cheap on a young table would remain the plan after the table has grown. Also sets what the commit waits
+     * for. Both statements are one implicit transaction, so the settings apply to them only, also behind a pooler that
+     * may run each transaction in another session.
      */
     static final String SETTINGS = "SELECT pg_catalog.set_config('enable_seqscan', 'off', true),"
             + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
 
-    /** Keeps the old setting: {@code WHERE} reads it before {@code SELECT} sets it. */
+    /**
+     * Forbids sequential scans and keeps the old setting, which {@code WHERE} reads before {@code SELECT} changes it.
+     */
     public static final String ONLY_BY_INDEX = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true)
             WHERE pg_catalog.set_config('exactly_once.enable_seqscan', pg_catalog.current_setting('enable_seqscan'), true)
                   IS NOT NULL""";
 
     /**
-     * Restores the setting. If a proxy sent the first statement to another server, nothing was kept, and the session's own value is set.
+     * Restores the old setting. If a proxy sent the first statement to another server, no old setting was kept, and the
+     * session's own value is set.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
                 'enable_seqscan', pg_catalog.current_setting('exactly_once.enable_seqscan', true), true)""";
 
-    /** SQLSTATEs of transactions that lost against another: a serialization failure, a deadlock. */
+    /** SQLSTATEs of transactions that lost a conflict: a serialization failure, a deadlock. */
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
 
     private static final int MAX_TRIES_ROLLED_BACK = 5;
@@ -65,7 +71,7 @@ public final class Statements {
         void bind(Parameters parameters) throws SQLException;
     }
 
-    /** Prepares each connection for its statements. */
+    /** Prepares a connection for its statements. */
     interface Preparation {
         void of(Connection connection) throws SQLException;
     }
@@ -83,7 +89,7 @@ public final class Statements {
         return run(work, MAX_TRIES_STALE);
     }
 
-    /** @param triesStale tries on connections that break: one, if work cannot find its own writes */
+    /** @param triesStale the number of tries if connections break; 1 if the work cannot recognize its own writes */
     <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
@@ -91,7 +97,7 @@ public final class Statements {
                     preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // A pool without primary checks would hand it out again.
+                    // A pool without primary checks would hand the broken connection out again.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
@@ -108,13 +114,13 @@ public final class Statements {
         }
     }
 
-    /** Asks for one value, which is not null. */
+    /** Queries one value, which is not null. */
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
         return query(SETTINGS.formatted("on") + sql, SingleColumnRowMapper.newInstance(type), parameters)
                 .get(0);
     }
 
-    /** A failure here is not repeated: the pool has tried until its timeout. */
+    /** Connects. A failure here is not repeated, because the pool has already tried until its timeout. */
     private Connection connect() {
         try {
             return dataSource.getConnection();
@@ -123,7 +129,7 @@ public final class Statements {
         }
     }
 
-    /** Reads the rows of a statement that has settings in front of it. */
+    /** Reads the rows of a statement that follows settings. */
     <T> List<T> query(String sql, RowMapper<T> mapper, Object... parameters) {
         return run(connection -> {
             List<T> found = new ArrayList<>();
@@ -138,13 +144,18 @@ public final class Statements {
         });
     }
 
-    /** Returns whether a statement may have been committed, though it has failed: its connection was lost, or it had no reply in time. */
+    /**
+     * Returns whether a failed statement may still be committed: its connection was lost, or no reply arrived in time.
+     */
     public static boolean isConnectionLost(Exception failure) {
         String state = ClaimPool.sqlState(failure);
         return state.startsWith("08") || state.startsWith("57P");
     }
 
-    /** Class 22: a value that the column's type does not take. Class 54: as an entry of an index that is too large. */
+    /**
+     * Returns whether PostgreSQL can never store a value. Class 22 is a value that the column's type rejects. Class 54
+     * is an index entry that is too large.
+     */
     public static boolean isUnstorable(Exception failure) {
         String state = ClaimPool.sqlState(failure);
         return state.startsWith("22") || state.startsWith("54");
@@ -159,22 +170,26 @@ public final class Statements {
     }
 
     /**
-     * Returns a statement within an application transaction, with the settings that it needs before it, which has one row as
-     * its answer, and taken back behind it: the application's statements are planned as ever. It may join rows of claims to nothing
-     * but in a {@code LATERAL} with {@code LIMIT 1}, and by {@link ClaimTable#AT_PLACE}.
+     * Returns a statement for an application transaction. A statement before it forbids sequential scans and returns
+     * one row. A statement after it restores the setting, so that the application's own statements are planned as
+     * before. The given statement may join claim rows only through {@code LATERAL} with {@code LIMIT 1}, or by
+     * {@link ClaimTable#AT_PLACE}.
      */
     public static String within(String statement) {
         return ONLY_BY_INDEX + ";\n" + statement + ";\n" + AS_BEFORE;
     }
 
-    /** Runs a statement that has settings in front of it, and returns its own answer. */
+    /** Runs a statement that follows settings, and returns the result of the statement itself. */
     static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.execute();
         statement.getMoreResults();
         return statement.getResultSet();
     }
 
-    /** Writes entries with a statement after settings, and returns its ids; does nothing without entries. */
+    /**
+     * Writes entries with a statement that follows settings. Returns the ids that the statement returns. Does nothing
+     * without entries.
+     */
     static Set<UUID> write(Connection connection, String sql, List<?> entries, Binder binder) throws SQLException {
         if (entries.isEmpty()) {
             return Set.of();
@@ -193,7 +208,7 @@ public final class Statements {
         return ids;
     }
 
-    /** Returns a length as the table's statements take it: in microseconds, as PostgreSQL counts. */
+    /** Returns a duration in microseconds, PostgreSQL's resolution. */
     public static long micros(Duration length) {
         return TimeUnit.MICROSECONDS.convert(length);
     }

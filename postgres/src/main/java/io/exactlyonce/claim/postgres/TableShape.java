@@ -7,14 +7,16 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Whether the claim table and its partitions can keep all keys. PostgreSQL checks columns, privileges and the primary key when
- * a statement is planned; the rest shows only when a row is written, or is lost.
+ * The shape of the claim table and its partitions: whether they can keep all keys. PostgreSQL checks columns,
+ * privileges and the primary key when it plans a statement. The faults listed here otherwise appear only when a row is
+ * written or lost.
  */
 final class TableShape {
 
     /**
-     * The first relation with a fault, of the table and all of its partitions. Each modulus of a hash divides the next larger
-     * one, so the partitions are complete if their shares of the largest modulus add up to it.
+     * Finds the first relation with a fault, among the table and all of its partitions. In hash partitioning, each
+     * modulus divides the next larger one. So the partitions are complete if their shares of the largest modulus add up
+     * to it.
      */
     private static final String FIND_FAULT = """
             WITH RECURSIVE relation AS (
@@ -82,7 +84,7 @@ final class TableShape {
         DEFAULT_MISSING(
                 "has no default partition, so keys of other values have no place",
                 "CREATE TABLE ... PARTITION OF %s DEFAULT"),
-        /** Costs time only. */
+        /** A missing index only costs time. */
         INDEX_MISSING("", "");
 
         private final String problem;
@@ -94,7 +96,7 @@ final class TableShape {
         }
     }
 
-    /** A table or partition, and what is wrong with it. */
+    /** A table or partition, and its fault. */
     private record Finding(String name, Fault fault) {}
 
     private TableShape() {}

@@ -12,17 +12,17 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Writes rows that were free when they were read: takes over keys whose claim was released or whose owner's lease has
- * expired, completes them in the transaction that worked on them, and parks keys in doubt.
+ * Writes keys whose row was free when it was read. Takes over a key whose claim was released or whose lease has
+ * expired. Completes keys in the transaction of their work. Parks keys in doubt.
  */
 public final class Takeovers {
 
     /**
-     * Finds nothing if the row has changed since: another claim, another status, or a renewal. Attempt and fencing
-     * token change with the claim's id only, so the values that were read are still valid.
+     * Finds a row only if it is unchanged since it was read: the same claim, status and lease. Attempt and fencing
+     * token change only together with the claim's id, so the values that were read are still valid.
      *
-     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it: the owner's fenced
-     * transaction, or a takeover, renewal or completion that is being written.
+     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it. That transaction
+     * is fenced by the owner, or writes a takeover, renewal or completion.
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
@@ -51,8 +51,8 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * A transaction other than the one that works on the keys divides by zero: the work has committed or rolled back by
-     * itself.
+     * Completes keys. Divides by zero if this is not the transaction that works on the keys: then the work has
+     * committed or rolled back by itself.
      */
     private static final String COMPLETE = """
             UPDATE {table} AS claim
@@ -70,7 +70,8 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * {@code parked_at} is set with the status PARKED and only then: the index of parked claims has it as a condition.
+     * Parks keys in doubt. {@code parked_at} is set exactly while the status is PARKED, because the index of parked
+     * claims has it as its condition.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
@@ -86,9 +87,7 @@ public final class Takeovers {
     private final Supplier<String> parkInDoubt;
     private final Duration retention;
 
-    /**
-     * @param around puts settings around a statement, one of them in front, which has one row as its answer
-     */
+    /** @param around adds settings around a statement; one statement before it, which returns one row */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
         this.complete = table.later(around.apply(COMPLETE));
@@ -97,10 +96,10 @@ public final class Takeovers {
     }
 
     /**
-     * Takes keys over, in one round trip.
+     * Takes over keys in one round trip.
      *
      * @param free each key once, in key order, so that two batches do not deadlock; may be empty
-     * @return the claims that won their key
+     * @return the claims that acquired their key
      */
     Set<UUID> takeOver(Connection connection, List<KeyWrite> free) throws SQLException {
         return Statements.write(connection, takeOver.get(), free, parameters -> {
@@ -112,12 +111,12 @@ public final class Takeovers {
     }
 
     /**
-     * Completes keys, in one round trip.
+     * Completes keys in one round trip.
      *
      * @param free each key once, in key order; may be empty
-     * @param transaction the number of the transaction that works on the keys
-     * @param results of the keys, by their claims
-     * @return the claims whose key was completed
+     * @param transaction the id of the transaction that works on the keys
+     * @param the results by claim
+     * @return the claims whose keys were completed
      */
     public Set<UUID> complete(
             Connection connection, List<KeyWrite> free, String transaction, Map<ClaimId, String> results)
@@ -132,10 +131,10 @@ public final class Takeovers {
     }
 
     /**
-     * Parks keys in doubt, in one round trip.
+     * Parks keys in doubt in one round trip.
      *
      * @param inDoubt each key once, in key order; may be empty
-     * @return the claims whose key was parked for them
+     * @return the claims whose keys were parked
      */
     public Set<UUID> parkInDoubt(Connection connection, List<KeyWrite> inDoubt) throws SQLException {
         return Statements.write(connection, parkInDoubt.get(), inDoubt, parameters -> bindPlaces(parameters, inDoubt));

@@ -26,18 +26,19 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The application's transactions that hold claims. Each begins as the handler's own {@code @Transactional} says, which
- * then joins it: only the beginning of a transaction can set its timeout and isolation level.
+ * The application transactions that hold claims. The engine begins each transaction with the settings of the handler's
+ * own {@code @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then
+ * joins the transaction.
  *
  * @param manager the application's transaction manager
- * @param own the handler's own transaction
- * @param dataSource whose connections the manager binds
- * @param seen a transaction as it was seen at startup
+ * @param own the transaction settings of the handler
+ * @param dataSource the DataSource whose connections the manager binds
+ * @param seen a transaction that startup inspected
  */
 public record ApplicationTransactions(
         PlatformTransactionManager manager, TransactionAttribute own, DataSource dataSource, Seen seen) {
 
-    /** Managers whose commit is their connection's and nothing else, unless something listens. */
+    /** Transaction managers whose commit only commits the connection, unless a listener is registered. */
     private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
 
     private static final String SEE = """
@@ -46,15 +47,16 @@ public record ApplicationTransactions(
                    coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table""";
 
     /**
-     * A transaction that was proved to be of the claims' database.
+     * A transaction that was proved to use the claim database.
      *
-     * @param hasOneSnapshot whether all statements of a transaction see what its first one saw: REPEATABLE READ or SERIALIZABLE
+     * @param hasOneSnapshot whether all statements of a transaction share the first one's snapshot: REPEATABLE READ or
+     *     SERIALIZABLE
      * @param url its JDBC URL, if its driver reports one
-     * @param table the OID of the claims' table
+     * @param table the claim table's OID
      */
     public record Seen(boolean hasOneSnapshot, @Nullable String url, long table) {
 
-        /** Reads the transaction that a template works in. */
+        /** Inspects the template's transaction. */
         public static Seen in(JdbcTemplate transaction, ClaimTable claims) {
             String url = transaction.execute(
                     (Connection connection) -> connection.getMetaData().getURL());
@@ -68,7 +70,10 @@ public record ApplicationTransactions(
         own = new Apart(own);
     }
 
-    /** A transaction that is open already would be committed after the message is acknowledged. */
+    /**
+     * Always begins a new transaction. A transaction that is already open would be committed after the message is
+     * acknowledged.
+     */
     @SuppressWarnings("serial")
     private static final class Apart extends DelegatingTransactionAttribute {
 
@@ -86,16 +91,16 @@ public record ApplicationTransactions(
         return manager.getTransaction(own);
     }
 
-    /** Returns whether the open transaction binds a connection of the DataSource that was proved at startup. */
+    /** Returns whether the open transaction has bound a connection of the DataSource that was proved at startup. */
     boolean isBound() {
         return SameDatabase.dataSourcesOfTransaction().contains(dataSource);
     }
 
     /**
-     * Returns whether the manager's commit is only its connection's commit, so that it can be sent with the completion:
-     * the manager then finds no transaction to commit. JPA flushes when it commits, and a synchronization, a listener
-     * of the manager or an extended manager may also write then. A statement with a timeout may be cancelled, and a
-     * commit must not: PostgreSQL would no longer wait for its replicas.
+     * Returns whether the manager's commit only commits the connection. Then the {@code COMMIT} can be sent together
+     * with the completion, and the manager finds no open transaction to commit. JPA flushes when it commits. A
+     * synchronization, a listener of the manager or an extended manager may also write at the commit. A statement with
+     * a timeout may be cancelled, but a commit must not: PostgreSQL would no longer wait for its replicas.
      */
     boolean mayCommitByStatement() {
         return PLAIN.contains(manager.getClass())
@@ -104,7 +109,7 @@ public record ApplicationTransactions(
                 && TransactionSynchronizationManager.getSynchronizations().isEmpty();
     }
 
-    /** Returns the pool of the connections, if HikariCP makes it, also behind a proxy. */
+    /** Returns the connection pool if it is HikariCP, also behind a proxy. */
     @Nullable Pool pool() {
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
@@ -120,7 +125,7 @@ public record ApplicationTransactions(
         return true;
     }
 
-    /** @throws org.springframework.transaction.TransactionTimedOutException if the transaction's timeout is over */
+    /** @throws org.springframework.transaction.TransactionTimedOutException if the transaction's timeout has expired */
     void requireInTime() {
         ConnectionHolder connection = connection();
         if (connection.hasTimeout()) {

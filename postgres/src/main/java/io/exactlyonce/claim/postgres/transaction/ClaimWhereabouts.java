@@ -10,15 +10,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Proves for each transaction that it meets the database and the table in which claims are kept. Startup proves one
- * transaction; a later one may be another tenant's, with another database or role. Its search_path does not matter, because
- * statements name the table's schema.
+ * Proves for each transaction that it uses the database and the table in which claims are kept. Startup proves one
+ * transaction. A later transaction may belong to another tenant, with another database or role. The search path does
+ * not matter, because statements name the table's schema.
  *
- * <p>A database is proved once for each JDBC URL, and the table by its OID, which is unique in a database.
+ * <p>A database is proved once per JDBC URL. The table is proved by its OID, which is unique in a database.
  */
 final class ClaimWhereabouts {
 
-    /** The table by its name and schema; 0 if the transaction's database has none. With row-level security, a row that is hidden would look like a free key. */
+    /**
+     * Selects the OID of the table by name and schema; 0 if the transaction's database has no such table. Also selects
+     * whether row-level security may hide rows, because a hidden row would look like a free key.
+     */
     static final String TABLE = """
             coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table,
             coalesce(pg_catalog.row_security_active(pg_catalog.to_regclass('{table}')), false) AS hides_rows""";
@@ -28,8 +31,9 @@ final class ClaimWhereabouts {
     private volatile long table;
 
     /**
-     * @param database reaches the claims
-     * @param seen a transaction that was proved at startup: no later one like it asks the claims' pool, which may be away
+     * @param database checks whether a transaction uses the claim database
+     * @param seen a transaction that was proved at startup; later transactions with the same URL do not need the
+     *     claims' pool, which may be unavailable
      */
     ClaimWhereabouts(SameDatabase database, ApplicationTransactions.Seen seen) {
         this.database = database;
@@ -39,7 +43,7 @@ final class ClaimWhereabouts {
         }
     }
 
-    /** Requires the claims' database. */
+    /** Requires that the transaction uses the claim database. */
     void requireDatabase(Connection connection, JdbcTemplate transaction, Object description) throws SQLException {
         String url = connection.getMetaData().getURL();
         if (url != null && proved.contains(url)) {
@@ -58,7 +62,7 @@ final class ClaimWhereabouts {
     }
 
     /**
-     * Requires the claims' table.
+     * Requires that the transaction sees the claim table.
      *
      * @param found the table's OID, as the transaction sees it
      * @param hidesRows whether row-level security may hide rows from the transaction
@@ -82,7 +86,7 @@ final class ClaimWhereabouts {
         table = current;
     }
 
-    /** Returns the exception for a transaction of a database where the claims' table is not. */
+    /** Returns the exception for a transaction whose database does not have the claim table. */
     ClaimTransactionException elsewhere(Object description, String how, @Nullable Exception cause) {
         return new ClaimTransactionException(
                 ("%s %s, although claims are kept in %s; let the transactions of handlers lead to one server and database, the"

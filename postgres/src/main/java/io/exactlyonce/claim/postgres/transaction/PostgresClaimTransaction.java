@@ -49,12 +49,12 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Claims, works and completes in one transaction of the application's transaction manager, which writes a key's row
- * once, at its end. Until then, its advisory lock holds the key.
+ * Claims, works and completes in one transaction of the application's transaction manager. The transaction writes a
+ * key's row once, at its end. Until then, the transaction holds the key by an advisory lock.
  *
- * <p>The row decides: if another claim has inserted or changed a key since it was read, the transaction is rolled back.
- * Work that commits or rolls back by itself is detected by the transaction's number, and its commits leave the key in
- * doubt, unless its process dies before it ends.
+ * <p>The row decides: if another claim inserted or changed the row after it was read, the transaction is rolled back.
+ * Work may commit or roll back the transaction by itself, which the transaction id detects. If the work committed, the
+ * key is in doubt, unless the process dies before the work ends.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
@@ -64,10 +64,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /**
-     * Never waits. The commit waits as long as commits of claims, or longer if the session is set so. The clock is read
-     * after the lock is taken; otherwise a transaction that rolled back meanwhile could have a higher fencing token. On
-     * a replica the transaction number fails. The array comes from a subquery, so that the planner does not count its
-     * entries: it would plan each execution anew.
+     * Tries the locks of keys, and never waits. The commit waits for the same as commits of claims, or for more if the
+     * session is set so. The clock is read after the lock is taken; otherwise a transaction that rolled back first
+     * could have a higher fencing token. On a replica, {@code pg_current_xact_id} fails. The array comes from a
+     * subquery, because the planner would otherwise count its entries and plan each execution anew.
      */
     private static final String LOCKS = """
             SELECT wanted.position,
@@ -81,18 +81,18 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             FROM pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
 
     /**
-     * The rows' snapshot is younger than the locks: it shows all commits of their last owners. If the table was
-     * analyzed while nearly empty, the planner would choose a scan of the whole table, and the driver's prepared
-     * statement would keep that plan; so the locks' statement forbids it. The rows' statement, planned before it runs,
-     * restores the setting for the work's own statements.
+     * Tries the locks, and then reads the rows. The rows' snapshot is taken after the locks, so it shows all commits of
+     * earlier owners. The lock statement forbids sequential scans: if the table was analyzed while it was nearly empty,
+     * the planner would choose a scan of the whole table, and the driver's prepared statement would keep that plan. The
+     * second statement is planned before it runs, and then restores the setting for the work's own statements.
      */
     private static final String LOCKS_AND_ROWS = LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n"
             + "SELECT w.n, c.* FROM (" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
 
     /**
-     * A transaction other than the one that has the locks divides by zero: the work has committed or rolled back by itself. A key
-     * that another claim has inserted meanwhile violates the primary key. Either aborts, so that a {@code COMMIT} behind it is
-     * not run.
+     * Inserts completed rows. Divides by zero if this is not the transaction that has the locks: then the work has
+     * committed or rolled back by itself. Violates the primary key if another claim inserted the key first. Either
+     * failure aborts the transaction, so that a {@code COMMIT} after the statement does not run.
      */
     private static final String INSERT = """
             INSERT INTO {table} (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
@@ -120,12 +120,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Supplier<String> insert;
     private final Supplier<String> insertAndCommit;
 
-    /** The numbers of the transactions that are open. */
+    /** The ids of the open transactions, by claim. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
 
     /**
-     * @param transactions the application's
-     * @param table of the same database, reached outside these transactions
+     * @param transactions the application transactions
+     * @param table the claim table in the same database, used outside these transactions
      */
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
@@ -180,7 +180,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
         } finally {
             look.free.forEach(free -> working.remove(free.request.id()));
-            // The connection returns to its pool even after a crash.
+            // The connection must return to its pool even after a crash.
             if (!status.isCompleted()) {
                 transactions.manager().rollback(status);
             }
@@ -203,8 +203,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Rolls back an open transaction, and returns whether the connection was lost: work that breaks its connection may
-     * throw anything. A failed rollback counts as no answer: a message on its last receive waits for one.
+     * Rolls back an open transaction, and returns whether the connection was lost, because work that breaks its
+     * connection may throw any exception. A failed rollback counts as no answer, so that a message on its last receive
+     * waits for an answer.
      */
     private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
@@ -219,10 +220,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Takes the locks and reads the rows, in one round trip, and decides. */
+    /** Takes the locks and reads the rows in one round trip, and then decides. */
     private void read(Look look) {
         if (!transactions.isBound()) {
-            // The locks would be released before the work begins.
+            // Without this transaction, the locks would be released before the work begins.
             throw new ClaimTransactionException(
                     "%s is not one of the DataSource that transaction manager %s used at startup; let the manager begin one there"
                             .formatted(look, transactions.manager()),
@@ -239,9 +240,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // The transaction's snapshot may be older than the lock, and a row that it reads and misses
-                    // conflicts with keys
-                    // beside it.
+                    // The transaction's snapshot may be older than the locks, so the rows are read outside it. A row
+                    // that the snapshot misses also violates the primary key when this transaction completes the key.
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
@@ -264,9 +264,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return decision.outcome();
         }
         if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
-            // The owner's remaining time is unknown, so the length of a lease is the estimate. A claim that this
-            // request has
-            // made outside of the transaction is another owner, too.
+            // The owner's remaining time is unknown, so the estimate is the length of a lease. A claim that this
+            // request made outside the transaction is also another owner.
             return new HeldElsewhere(request.lease());
         }
         KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);
@@ -280,7 +279,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         return decision.outcome();
     }
 
-    /** Writes the rows in key order, in one round trip. Includes the commit if nothing else has to be written at the commit. */
+    /**
+     * Writes the rows in key order, in one round trip. Sends the {@code COMMIT} with them if the manager's commit would
+     * do nothing else.
+     */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
             if (look.free.size() == 1 && look.free.get(0).known == null && transactions.mayCommitByStatement()) {
@@ -306,7 +308,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             try {
                 return statement.executeBatch();
             } catch (BatchUpdateException failure) {
-                // The batch's exception quotes the statement with its parameters. Its cause does not.
+                // The batch's exception quotes the statement with its parameters, and its cause does not.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
             }
         });
@@ -337,7 +339,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Requires that the work has left a transaction that can be committed, before its completions are written. */
+    /** Requires that the work left a transaction that can be committed. Called before the completions are written. */
     private void requireCommittable(Look look, TransactionStatus status) {
         transactions.requireInTime();
         if (status.isRollbackOnly()) {
@@ -375,8 +377,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the completions are committed despite the failure: the commit's reply was lost, or something
-     * failed after it. Effects that the work has committed by itself are in doubt, also if it failed then.
+     * Returns whether the completions are committed despite the failure: the commit's reply was lost, or a later step
+     * failed. If the work committed by itself and then failed, marks the keys as in doubt.
      */
     private boolean isCompleted(Look look, Exception failure) {
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();
@@ -393,9 +395,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                         PrintableException.of(failure));
                 return true;
             }
-            log.error("{} was committed by its handler, which then failed: its writes stay, and are in doubt", look);
+            log.error("{} was committed by its handler, which then failed: its writes stay, and its keys are in doubt", look);
             store.claim(requests);
-            // The statement does not change a key that another claim owns by now.
+            // A key that another claim owns by now stays unchanged.
             store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
@@ -406,9 +408,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * A key that is free, and that this transaction completes.
+     * A free key that this transaction completes.
      *
-     * @param known its row, which is taken over; {@code null} if there is none
+     * @param known the row to take over; {@code null} if there is none
      */
     private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
@@ -420,7 +422,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<ClaimOutcome> outcomes = new ArrayList<>();
         private final List<Free> free = new ArrayList<>();
 
-        /** Outcomes of undecided keys. A second request for a key finds it held by the first one. */
+        /**
+         * Keys whose lock this transaction has, and that no request has used yet. A second request for the same key
+         * finds it held by the first.
+         */
         private final Set<ClaimKey> locks = new HashSet<>();
 
         private Map<ClaimKey, KeySnapshot> rows = Map.of();
@@ -432,7 +437,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             this.keys = requests.stream().map(ClaimRequest::key).toList();
         }
 
-        /** Reads who has the locks. */
+        /** Reads which locks were taken. */
         void locked(ResultSet row, ClaimWhereabouts whereabouts) throws SQLException {
             while (row.next()) {
                 whereabouts.requireTable(row.getLong("claim_table"), row.getBoolean("hides_rows"), this);

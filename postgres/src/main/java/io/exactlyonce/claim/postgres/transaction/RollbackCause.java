@@ -9,9 +9,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps why a transaction was marked for rollback by a method that had joined it. Spring publishes the exception, and
- * forgets it: {@link UnexpectedRollbackException} has no cause. It is kept among the transaction's synchronizations,
- * which Spring suspends and ends together with the transaction.
+ * Keeps the exception of a joined method that marked its transaction for rollback. Spring publishes that exception, and
+ * then forgets it: an {@link UnexpectedRollbackException} has no cause. The exception is kept among the transaction's
+ * synchronizations, which Spring suspends and ends together with the transaction.
  */
 public final class RollbackCause implements ApplicationListener<MethodRollbackEvent> {
 
@@ -27,13 +27,13 @@ public final class RollbackCause implements ApplicationListener<MethodRollbackEv
         }
     }
 
-    /** The transaction is bound to the publisher's thread. */
+    /** Synchronizations belong to the publisher's thread. */
     @Override
     public boolean supportsAsyncExecution() {
         return false;
     }
 
-    /** Returns the exception for a transaction that is marked for rollback although its handler has returned. */
+    /** Returns the exception for a transaction that is marked for rollback although its handler returned. */
     static ClaimTransactionException doomed(Object transaction) {
         for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
             if (each instanceof Doomed doomed) {

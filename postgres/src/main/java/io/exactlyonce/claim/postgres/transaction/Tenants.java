@@ -20,15 +20,18 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds out what chooses a tenant for each transaction when it begins. A transaction that holds claims begins before the
- * handler, so that a tenant which the handler sets comes too late.
+ * Finds out whether a tenant is chosen for each transaction when it begins. A transaction that holds claims begins
+ * before the handler, so a tenant that the handler sets comes too late.
  */
 final class Tenants {
 
     private static final boolean HAS_HIBERNATE =
             ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
 
-    /** Reads a session's server, database and search path, and whether it can write: a replica is not a place for tenants. */
+    /**
+     * Reads a session's server, database and search path, and whether it can write. Replicas cannot write, and do not
+     * count as tenants' databases.
+     */
     private static final String PLACE = PgCatalog.sql("""
             SELECT pg_catalog.format('%s %s %s %s', pg_catalog.current_database(), pg_catalog.inet_server_addr(),
                                      pg_catalog.inet_server_port(), pg_catalog.current_setting('search_path')) AS place,
@@ -44,7 +47,7 @@ final class Tenants {
 
     private Tenants() {}
 
-    /** Returns what chooses the tenants of a manager's entity managers; {@code null} if they have none. */
+    /** Returns what chooses the tenants of a manager's entity managers; {@code null} if they have no tenants. */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
                 ? OfHibernate.chooser(resource.getResourceFactory())
@@ -52,10 +55,10 @@ final class Tenants {
     }
 
     /**
-     * Returns what chooses among several databases or schemas under a DataSource; {@code null} if all connections that
-     * can write lead to one. Targets that cannot be reached now are not counted.
+     * Returns the class of the DataSource that routes to several databases or schemas; {@code null} if all connections
+     * that can write use the same one. Targets that cannot be reached now are not counted.
      *
-     * @param transaction an open one, of that DataSource
+     * @param transaction an open transaction of that DataSource
      */
     static @Nullable String ofConnections(DataSource dataSource, JdbcTemplate transaction) {
         AbstractRoutingDataSource router = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
@@ -79,7 +82,7 @@ final class Tenants {
         }
     }
 
-    /** Loaded only with Hibernate. */
+    /** Uses Hibernate's classes, so it is loaded only if Hibernate is present. */
     private static final class OfHibernate {
 
         private OfHibernate() {}

@@ -21,11 +21,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Creates claim transactions from transaction managers, after a check that their transactions use the claim database
- * and see its table. The check is a transaction without changes, because names and types of beans prove little.
+ * and see the claim table. The check runs a transaction without changes, because names and types of beans prove little.
  *
- * @param table where claims are kept
- * @param beans the beans with the application's own DataSource
- * @param tenantBeforeHandler whether the application sets a tenant before its handlers, when the transaction of a claim begins
+ * @param table the claim table
+ * @param beans the bean factory that has the application's DataSource
+ * @param tenantBeforeHandler whether the application sets a tenant before a claim's transaction begins
  */
 public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tenantBeforeHandler)
         implements ClaimTransaction.Factory {
@@ -85,7 +85,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         }
     }
 
-    /** Requires that the handler's own transaction can join an open one of the manager. */
+    /** Requires that the handler's own transaction settings can join an open transaction of the manager. */
     private static void requireJoining(
             PlatformTransactionManager transactions, TransactionAttribute own, String manager) {
         try {
@@ -99,7 +99,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         }
     }
 
-    /** Returns the DataSource that an open transaction of the manager's has bound. */
+    /** Returns the DataSource to which the manager's open transaction has bound a connection. */
     private DataSource proved(String manager, @Nullable DataSource application) {
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
         if (bound.size() != 1) {
@@ -121,7 +121,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     remedy());
         }
         new ClaimSchema(table, dataSource).requireUsable();
-        // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
+        // Two DataSource objects for one database, for example a proxy and its target, have separate transactions.
         if (application != null
                 && !Objects.equals(
                         transaction.queryForObject(SESSION, Integer.class),

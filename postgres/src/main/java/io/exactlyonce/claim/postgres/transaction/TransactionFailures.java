@@ -18,23 +18,24 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Distinguishes failures of an unavailable database, after which a claim is repeated, from failures of a handler or of its
- * transaction's session, which fail one attempt and pause nothing. Spring's translation decides by the kind of failure.
+ * Separates two kinds of failures. If the database is unavailable, the claim is repeated. If a handler or its
+ * transaction's session fails, only one attempt fails, and nothing pauses. Spring's exception translation decides the
+ * kind.
  */
 final class TransactionFailures {
 
-    /** A statement of a transaction that an earlier failure has aborted. */
+    /** SQLSTATE of a statement in a transaction that an earlier failure aborted. */
     private static final String ABORTED = "25P02";
 
     private static final String NO_PRIVILEGE = "42501";
 
     /**
-     * SQLSTATE classes that Spring does not categorize: statements that must be prepared anew, refused logins, locked
-     * tables, internal errors and those of poolers.
+     * SQLSTATE classes that Spring does not categorize: statements that must be prepared again, refused logins, locked
+     * tables, internal errors, and errors of poolers.
      */
     private static final Set<String> OF_THE_SERVER = Set.of("0A", "26", "28", "55", "XX");
 
-    /** SQLSTATEs of a transaction that was idle for too long, or took too long. The server ended it as it would end a statement. */
+    /** SQLSTATEs of a transaction that was idle for too long, or took too long. The server ended it. */
     private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
 
     private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
@@ -48,9 +49,9 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a claim got no answer: the database is unavailable, slow or a replica, or refuses all logins, or the transaction's
-     * timeout expired. A failure without an {@code SQLException} is of the application's own code, such as
-     * a resolver of tenants.
+     * Returns whether a claim got no answer: the database is unavailable, slow or a replica, or refuses all logins, or
+     * the transaction's timeout expired. A failure without an {@code SQLException} comes from the application's own
+     * code, for example from a tenant resolver.
      */
     static boolean isOutage(Exception failure) {
         if (failure instanceof TransactionTimedOutException) {
@@ -82,10 +83,10 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns the exception for a claim that the transaction's session, or the application's own code, has refused.
+     * Returns the exception for a claim that failed because of the transaction's session or the application's own code.
      *
-     * @param claims makes the same claim's look through the claims' own pool
-     * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if that gets no answer either
+     * @param claims reads the claim's row through the claims' own pool
+     * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if the claims' pool gets no answer either
      */
     ClaimTransactionException unclaimed(Object transaction, Exception failure, Runnable claims) {
         String state = ClaimPool.sqlState(failure);
@@ -127,12 +128,12 @@ final class TransactionFailures {
                 PrintableException.of(failure));
     }
 
-    /** Returns whether a failure only shows that an earlier statement had aborted its transaction. */
+    /** Returns whether a failure only shows that an earlier statement aborted its transaction. */
     static boolean isAftermath(Throwable failure) {
         return ClaimPool.sqlState(failure).equals(ABORTED);
     }
 
-    /** Returns the exception for a completion that the handler has made impossible; {@code null} if it has not. */
+    /** Returns the exception for a completion that the handler made impossible; {@code null} if the handler did not. */
     @Nullable ClaimTransactionException uncompleted(Object transaction, DataAccessException failure) {
         String state = ClaimPool.sqlState(failure);
         if (state.equals(ABORTED)) {
@@ -145,7 +146,10 @@ final class TransactionFailures {
         return isOfClaims && failure instanceof BadSqlGrammarException ? session(transaction, state, failure) : null;
     }
 
-    /** Returns the failure that aborted a transaction, which the driver keeps, without its words: they may quote values. */
+    /**
+     * Returns the failure that aborted a transaction, which the driver keeps. Leaves out its message, which may quote
+     * values.
+     */
     private static String swallowed(Exception aftermath) {
         Throwable cause = Causes.root(aftermath);
         if (!(cause instanceof SQLException first) || isAftermath(first)) {

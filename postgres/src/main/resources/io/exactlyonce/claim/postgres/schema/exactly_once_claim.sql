@@ -1,13 +1,13 @@
 -- Claims on idempotency keys, one row for each key of each scope.
 --
--- Renewal, completion and release touch no indexed column, and pages are filled to 45 % only: these updates find room on the
--- row's own page, so that they stay heap-only (HOT) updates. Rows that were claimed together are often completed together, and
--- then their page holds each of them twice. An index on status, lease_until or completed_at would turn each of these updates
--- into index writes.
+-- Renewal, completion and release change no indexed column, and inserts fill only 45 % of a page. Such an update therefore finds
+-- room on the row's own page, and is a heap-only (HOT) update. Rows that were claimed together are often completed together:
+-- their page then contains each row twice. With an index on status, lease_until or completed_at, each of these updates would also
+-- write the index.
 --
--- The schema pg_catalog stands before names that a search path could lead elsewhere.
+-- Types have the schema pg_catalog, because a search path could lead to other types of the same name.
 --
--- Collation "C": keys are bytes, never sorted for people, and an upgrade of the system's collations cannot break the index.
+-- Collation "C" compares bytes, because no person reads sorted keys, and an upgrade of the system's collations cannot break the index.
 CREATE TABLE IF NOT EXISTS exactly_once_claim (
     scope            varchar(512) COLLATE pg_catalog."C" NOT NULL,
     key              varchar(512) COLLATE pg_catalog."C" NOT NULL,
@@ -33,9 +33,9 @@ CREATE TABLE IF NOT EXISTS exactly_once_claim (
         CHECK (status OPERATOR(pg_catalog.=) ANY (ARRAY['HELD', 'COMPLETED', 'RELEASED', 'PARKED']))
 ) WITH (fillfactor = 45);
 
--- Only a takeover sets a new expires_at, and only parking a parked_at; both are rare.
+-- Only a takeover changes expires_at, and only parking and its decision change parked_at. All of them are rare.
 --
--- parked_at is set while the status is PARKED, and only then; cleared tells, of a released key, that a person has decided on
--- its doubt. Parked claims never expire: outside of the index, they do not stand in the way of those that do.
+-- parked_at is set exactly while the status is PARKED. cleared is true if an operator released the key after it was parked.
+-- Parked claims never expire, so the index on expires_at leaves them out.
 CREATE INDEX IF NOT EXISTS exactly_once_claim_expires_at ON exactly_once_claim (expires_at) WHERE parked_at IS NULL;
 CREATE INDEX IF NOT EXISTS exactly_once_claim_parked_at ON exactly_once_claim (parked_at) WHERE parked_at IS NOT NULL;
