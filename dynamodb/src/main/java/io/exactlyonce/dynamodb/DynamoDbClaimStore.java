@@ -22,10 +22,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one DynamoDB table, with conditional writes, many in one request. No thread waits but the callers' own.
+ * A claim store in one DynamoDB table. The store sends many conditional writes in one request. Only the calling threads
+ * wait for answers.
  *
- * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, while a key's item exists. A write of a claim that
- * lost its key changes nothing, by conditions alone, without a clock.
+ * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Conditions
+ * alone, without a clock, prevent writes of a claim that lost its key.
  *
  * <p>Not guaranteed: that a lease has expired when a key is taken over, if the clocks of the service's front ends
  * differ by more than {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency,
@@ -33,18 +34,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DynamoDbClaimStore implements ClaimStore {
 
-    /** Largest result, in bytes of UTF-8: an item has at most 400 KB, with its key, names and reasons. */
+    /**
+     * The largest result, in bytes of UTF-8. An item has at most 400 KB, including its key, attribute names and
+     * reasons.
+     */
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * The largest batch: two full requests. Later calls fill the next two, and a throttled key delays only the calls of
-     * its batch.
+     * The largest batch: two full requests. Later calls fill the next two requests, and a throttled key delays only the
+     * calls of its own batch.
      */
     public static final int LARGEST_BATCH = 50;
 
     private final DynamoDbClaims table;
 
-    /** @param table of claims */
     DynamoDbClaimStore(DynamoDbClaims table) {
         this.table = table;
     }
@@ -70,7 +73,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return KeyWork.answers(works.values());
     }
 
-    /** Resolutions and claims share requests. */
+    /** Writes resolutions and claims in shared requests. */
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
@@ -85,7 +88,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Checks all resolutions before anything is written. If one cannot be written, none is, so that the others can be repeated without it.
+     * Prepares the writes of all resolutions before the first one is sent. If one resolution cannot be written, none is
+     * written, so that the caller can repeat the others without it.
      */
     private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> resolutions) {
         for (ClaimResolution resolution : resolutions) {
@@ -103,7 +107,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     /**
      * Fails for a result that does not fit into an item.
      *
-     * @throws IllegalArgumentException if it is too large
+     * @throws IllegalArgumentException if the result is too large
      */
     static void requireStorable(@Nullable String result) {
         int bytes = result == null ? 0 : result.getBytes(StandardCharsets.UTF_8).length;
@@ -137,7 +141,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         try {
             return item.snapshot(table.clock, 0).state();
         } catch (RuntimeException unreadable) {
-            // A claim of this key reports the reason. The other keys of the look-up are not affected.
+            // A later claim of this key reports the reason. The other keys of the lookup are not affected.
             return KeyState.FREE;
         }
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** One table of claims, and the parts that use it: store, clock, reader, parked claims and completion. */
+/** One claim table, and its parts: store, clock, reader, parked claims and completion. */
 public final class DynamoDbClaims {
 
     final ItemReader reader;
@@ -23,9 +23,9 @@ public final class DynamoDbClaims {
     private final Rounds rounds;
 
     /**
-     * @param client of the service, which passes its responses to the clock
-     * @param table its name
-     * @param retention how long an item is kept, counted from its lease's end, or from its completion
+     * @param client client of the service; passes its responses to the clock
+     * @param table the table's name
+     * @param retention how long an item is kept, counted from the end of its lease, or from its completion
      * @param clock decides whether leases have expired
      * @param pauses between attempts
      */
@@ -37,17 +37,17 @@ public final class DynamoDbClaims {
         this.rounds = new Rounds(new PartiQl(client), reader, pauses);
     }
 
-    /** Returns a store. */
+    /** Returns the table's claim store. */
     public DynamoDbClaimStore store() {
         return new DynamoDbClaimStore(this);
     }
 
-    /** Returns its parked claims. */
+    /** Returns the table's parked claims. */
     public DynamoDbParkedClaims parked() {
         return new DynamoDbParkedClaims(this);
     }
 
-    /** Returns the completion of its claims within transactions. */
+    /** Returns the completion of the table's claims within application transactions. */
     public DynamoDbCompletion completion() {
         return new DynamoDbCompletion(statements);
     }
@@ -55,7 +55,7 @@ public final class DynamoDbClaims {
     /**
      * Checks that the table answers.
      *
-     * @throws ClaimStoreUnavailableException if it does not
+     * @throws ClaimStoreUnavailableException if the table does not answer
      */
     public void probe() {
         await(reader.probe());
@@ -67,9 +67,9 @@ public final class DynamoDbClaims {
     }
 
     /**
-     * Returns the answer, on the caller's thread.
+     * Waits for the answer on the caller's thread, and returns it.
      *
-     * @throws ClaimStoreUnavailableException if the service gave none
+     * @throws ClaimStoreUnavailableException if the service gave no answer
      */
     static <T extends @Nullable Object> T await(CompletableFuture<T> answer) {
         try {

@@ -22,7 +22,6 @@ public final class DynamoDbCompletion {
 
     private final ClaimStatements statements;
 
-    /** @param statements makes the completion's writes */
     DynamoDbCompletion(ClaimStatements statements) {
         this.statements = statements;
     }

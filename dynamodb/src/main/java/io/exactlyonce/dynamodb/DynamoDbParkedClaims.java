@@ -28,25 +28,25 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parked items of the claim table.
  *
- * <p>Not guaranteed: that {@link #list} has claims that were parked a moment ago, because its index is written after
- * the table. It never lists claims that are no longer parked; {@link #find} and both decisions are current. Claims of
- * one microsecond are ordered by their keys' hashes. A key that was parked a moment ago may not be found by its hash.
+ * <p>Not guaranteed: that {@link #list} includes claims that were parked a moment ago, because the index is written
+ * after the table. The list never includes claims that are no longer parked. {@link #find} and both decisions use
+ * current data. Claims that were parked in the same microsecond are ordered by their keys' hashes. A key that was
+ * parked a moment ago may not be found by its hash.
  *
- * <p>One look-up and one decision run at a time, each with one request at a time, so operators take two of the client's
- * connections at most. A list reads at most 100 items in a request.
+ * <p>At most one lookup and one decision run at a time, each with one request at a time, so operators use at most two
+ * of the client's connections. A list reads at most 100 items in a request.
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 
     private static final int ITEMS_IN_A_REQUEST = 100;
 
-    /** About 100,000 parked items. */
+    /** The most pages that a lookup by hash reads: about 100,000 parked items. */
     private static final int PAGES_OF_HASHES = 20;
 
     private final DynamoDbClaims table;
     private final Turns looking = new Turns();
     private final Turns deciding = new Turns();
 
-    /** @param table of claims */
     DynamoDbParkedClaims(DynamoDbClaims table) {
         this.table = table;
     }
@@ -72,7 +72,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                     await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
-                // The claim may have been decided on meanwhile, and even been parked again, at a later place.
+                // Since the index was read, the claim may have been decided, or even decided and parked again, at a
+                // later place.
                 if (item != null
                         && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {
@@ -137,8 +138,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     /**
-     * Groups decisions by key, because a request may name an item once, and callers may have seen both an earlier and the present claim of
-     * a key.
+     * Groups decisions by key. A request may name an item only once, but callers may have seen an earlier and the
+     * current claim of the same key.
      */
     private void change(Map<ClaimKey, KeyWork> works, ClaimId claim, Statement decision) {
         works.computeIfAbsent(claim.key(), key -> new KeyWork(key, table)).change(claim, decision);

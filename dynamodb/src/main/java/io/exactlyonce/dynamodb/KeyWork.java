@@ -38,18 +38,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call's work on one key: first the resolutions and renewals of its claims, one by one, then its requests. It decides
- * what to write next, and what the answers mean. Used by one thread at a time.
+ * One call's work on one key: first the resolutions and renewals of the key's claims, one by one, and then new
+ * requests. Decides the next write, and interprets the answers. Used by one thread at a time.
  *
- * <p>A key whose item is unknown is claimed as new. If there is an item, it decides the requests, as {@link KeySnapshot}
- * says: they are answered, or the item is written on condition that it is unchanged. If the item has changed, the
- * decision is made again from its new content.
+ * <p>A key whose item is unknown is first claimed as new. If an item exists, {@link KeySnapshot} decides each request
+ * from the item: the request is answered, or the item is written on condition that it is unchanged. If the item has
+ * changed, the decision is made again from its new content.
  */
 final class KeyWork implements Rounds.Work {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
-    /** The most rounds for a key. If the key changes in each of them, something else is at fault. */
+    /** The most rounds for a key. If the key changes in each round, another fault is the cause. */
     private static final int MOST_LOOKS = 20;
 
     private final String pk;
@@ -70,10 +70,10 @@ final class KeyWork implements Rounds.Work {
     private int looks;
 
     /**
-     * An end, a renewal, or an operator's decision.
+     * A resolution, a renewal, or an operator's decision.
      *
-     * @param renewal if it is one
-     * @param status that it leaves, if an earlier change to that status counts; {@code null} if not
+     * @param renewal the renewal; {@code null} for other changes
+     * @param status the status after the change, if finding that status counts as success; {@code null} otherwise
      */
     private record Change(
             ClaimId claim,
@@ -82,8 +82,8 @@ final class KeyWork implements Rounds.Work {
             @Nullable KeyStatus status) {
 
         /**
-         * Returns true for a renewal of a claim that the application's transaction completed: its handler has not returned yet, and the
-         * claim is not lost.
+         * Returns whether the change is already done, or no longer needed. A renewal is no longer needed if the
+         * application transaction completed the claim: the handler has not returned yet, and the claim is not lost.
          */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
@@ -93,7 +93,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * A write, and its meaning if it succeeds.
+     * A write, and the outcome if the write succeeds.
      *
      * @param winner the request that gets the key, or {@code null} if the key is parked
      */
@@ -118,7 +118,7 @@ final class KeyWork implements Rounds.Work {
         changes.add(new Change(resolution.claim(), statements.resolve(pk, resolution), null, repeatable(resolution)));
     }
 
-    /** Returns the status that a resolution leaves, if it may be repeated; {@code null} for a release. */
+    /** Returns the status after a resolution that may be repeated; {@code null} for a release. */
     private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
             return KeyStatus.COMPLETED;
@@ -181,7 +181,7 @@ final class KeyWork implements Rounds.Work {
             return change.isNeedless(differs.item());
         } catch (RuntimeException unreadable) {
             log.warn(
-                    "An end or a renewal of {} has no effect",
+                    "A resolution or renewal of {} has no effect, because its item cannot be read",
                     change.claim().key(),
                     PrintableException.of(ClaimItem.unreadable(unreadable)));
             return false;
@@ -204,7 +204,7 @@ final class KeyWork implements Rounds.Work {
                         "The owner of a key changed %d times during the claim".formatted(MOST_LOOKS), null);
             }
         } else if (answer instanceof Again again && again.isLocked()) {
-            // The application transaction that has the item may complete the key, or belong to something else.
+            // The application transaction that locks the item may complete the key, or may do something else.
             requests.forEach(request -> outcomes.add(new HeldElsewhere(Duration.ZERO)));
         } else {
             claimFailure = failure(answer);
@@ -212,7 +212,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether the lease was written with a time that the answer contradicts. It is then written again, without an end by the clock.
+     * Returns whether the lease was written with a time that the answer contradicts. The lease is then written again,
+     * without an end by the clock.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -242,14 +243,17 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // The caller counts its lease from this call on, so the item has to as well.
+            // The caller counts its lease from this call, so the item must too.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
         };
     }
 
-    /** Returns the request to write: the one that holds the key, or else the first that is not refused; -1 if all are refused. */
+    /**
+     * Returns the index of the request to write: the request that holds the key, or else the first that is not refused.
+     * Returns -1 if all are refused.
+     */
     private static int winner(List<Decision> decisions) {
         int winner = -1;
         for (int i = decisions.size() - 1; i >= 0; i--) {
@@ -267,9 +271,9 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the outcome of the next request, in their order.
+     * Returns the next outcome, in the order of the requests.
      *
-     * @throws RuntimeException if there is none
+     * @throws RuntimeException if the request got no answer
      */
     ClaimOutcome outcome() {
         if (claimFailure != null) {
@@ -279,7 +283,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the claims that were changed, and those without an answer; the others are lost.
+     * Returns the claims that were changed, and the claims without an answer. All other claims are lost.
      *
      * @throws RuntimeException if no claim got an answer
      */

@@ -1,6 +1,6 @@
 /**
- * Claims as items of one table of Amazon DynamoDB. Applications use {@link io.exactlyonce.dynamodb.DynamoDbCompletion}; the
- * wiring uses the rest.
+ * Claims as items of one table of Amazon DynamoDB. Applications use {@link io.exactlyonce.dynamodb.DynamoDbCompletion};
+ * only the wiring uses the other classes.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.backend}, {@code dynamodb.clock},
  * {@code dynamodb.item} and {@code dynamodb.request}.

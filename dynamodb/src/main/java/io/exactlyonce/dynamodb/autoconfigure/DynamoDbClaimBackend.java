@@ -14,7 +14,7 @@ import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 
-/** A table of claims, which is created if configured, and checked before the first container polls. */
+/** A claim table. It is created if so configured, and checked before the first container polls. */
 final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
 
     private final DynamoDbAsyncClient client;
@@ -71,8 +71,9 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks that the service answers, and that the table exists if claims have needed it yet. Without a measured time
-     * claims continue, and only takeovers of dead workers' keys are later, so this is a detail and not DOWN.
+     * Checks that the service answers. Also checks that the table exists, if claims have already used it. Without a
+     * measured time, claims continue, and only takeovers of dead workers' keys are delayed, so the clock's state is a
+     * detail and not DOWN.
      */
     @Override
     public Map<String, Object> prove() {

@@ -13,8 +13,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * Claims in DynamoDB. Endpoint, Region and credentials are those of {@code spring.cloud.aws}.
  *
  * @param tableName Name of the claim table.
- * @param clock Advanced: clock by which the lease of a vanished worker expires: 'service' reads the Date of DynamoDB's responses,
- *     'observed' watches a claim for a whole lease.
+ * @param clock Advanced: clock by which the lease of a dead worker expires: 'service' reads the Date of DynamoDB's
+ *     responses, 'observed' watches a claim for a whole lease.
  * @param clockError Advanced: largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. Takeovers are
  *     delayed by this time.
  * @param initializeSchema Creation of a missing claim table at startup: 'embedded' creates it if the endpoint is on this machine,

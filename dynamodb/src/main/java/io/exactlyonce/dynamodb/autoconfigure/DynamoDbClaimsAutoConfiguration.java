@@ -48,8 +48,8 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 /**
  * Keeps claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}, without a DataSource.
  *
- * <p>The table's properties are always read. With another store, as in tests or in another profile, they have no effect
- * and do not fail startup.
+ * <p>The table's properties are always read. With another store, for example in tests or in another profile, they have
+ * no effect and do not fail startup.
  */
 @AutoConfiguration(before = ExactlyOnceAutoConfiguration.class, after = AwsAutoConfiguration.class)
 @EnableConfigurationProperties(DynamoDbClaimProperties.class)
@@ -58,10 +58,13 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE_PROPERTY = "exactly-once.claim.store";
     static final String STORE = "dynamodb";
 
-    /** The name of the client's bean that claims use. Only its answers measure the service's clock. */
+    /** The bean name of the client of claims. Only this client's answers measure the service's clock. */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
-    /** Longer than any response takes: later ones are requested again before a lease expires. */
+    /**
+     * The limit of one attempt, which is longer than any response takes. A request without a response is then sent
+     * again before a lease expires.
+     */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
     private static final Duration CALL = Duration.ofSeconds(10);
@@ -93,7 +96,10 @@ public final class DynamoDbClaimsAutoConfiguration {
             return new ThrottledRequests();
         }
 
-        /** Makes the client of claims. It is not a candidate for injection, so that the application's own client stays the only one. */
+        /**
+         * Makes the client of claims. The client is not a candidate for injection, so the application's own client
+         * remains the only candidate.
+         */
         @Bean(name = CLIENT, defaultCandidate = false)
         DynamoDbAsyncClient exactlyOnceDynamoDbClient(
                 AwsClientBuilderConfigurer configurer,
@@ -178,7 +184,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
     }
 
-    /** Measures how exactly the service's time is known, and what it throttles. */
+    /** Measures how exactly the service's time is known, and counts throttling. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, MeterBinder.class})
     @ConditionalOnBean(DynamoDbClaims.class)

@@ -10,8 +10,8 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.core.env.Environment;
 
 /**
- * Leaves Boot's DataSource out of applications that keep their claims in DynamoDB and have no JDBC driver: the starter brings a
- * connection pool, from which Boot would conclude that they want one, and fail.
+ * Excludes Boot's DataSource from applications that keep claims in DynamoDB and have no JDBC driver. Otherwise startup
+ * would fail: the starter brings a connection pool, from which Boot concludes that the application wants a DataSource.
  */
 final class NoDriverFilter implements AutoConfigurationImportFilter, EnvironmentAware, BeanClassLoaderAware {
 

@@ -1,4 +1,4 @@
-/** Internal: wiring of claims in DynamoDB. It may use every package, and no package uses it. */
+/** Internal: wiring of claims in DynamoDB. This package may use every package, and no package uses it. */
 @NullMarked
 package io.exactlyonce.dynamodb.autoconfigure;
 

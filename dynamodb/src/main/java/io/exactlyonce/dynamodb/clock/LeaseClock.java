@@ -7,15 +7,18 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the ends of leases, and whether they have passed.
+ * Computes the ends of leases, and whether leases have expired.
  *
- * <p>Guaranteed: an expired lease was not renewed, and has also expired by its owner's count, which started before its
- * last write. By the service's clock this requires that its front ends agree to within {@code error}; by observation it
- * needs only the monotonic clock.
+ * <p>Guaranteed: an expired lease was not renewed, and has also expired by its owner's clock, because the owner starts
+ * to count before its last write. The service's clock guarantees this if the clocks of its front ends differ by at most
+ * {@code error}. Observation only needs the monotonic clock.
  */
 public final class LeaseClock {
 
-    /** An observer counts each lease longer by one in this number, because its monotonic clock and the owner's may drift apart. */
+    /**
+     * The reciprocal of the share by which an observer counts each lease as longer, because the observer's and the
+     * owner's monotonic clocks may drift apart.
+     */
     private static final long OBSERVED_LONGER = 1_000;
 
     private final ServiceClock service;
@@ -26,8 +29,8 @@ public final class LeaseClock {
     /**
      * @param service measures the service's time
      * @param mode whether that time is used
-     * @param error by how much the clocks of the service's front ends may differ
-     * @param clock monotonic, in nanoseconds
+     * @param error the largest difference between the clocks of the service's front ends
+     * @param clock the monotonic clock, in nanoseconds
      */
     public LeaseClock(ServiceClock service, ClockMode mode, Duration error, NanoClock clock) {
         this.service = service;
@@ -37,8 +40,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the latest end of a lease that is written now, by the service's clock, in microseconds since 1970. Empty if unknown: the
-     * lease then ends by observation only.
+     * Returns the latest end of a lease that is written now, by the service's clock, in microseconds since 1970. Empty
+     * if the time is unknown: the lease then expires only by observation.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()
@@ -47,12 +50,14 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the rest of a lease, in microseconds, at most its length; not positive if it has expired.
+     * Returns the remaining time of a lease in microseconds, at most the lease's length. Not positive if the lease has
+     * expired.
      *
-     * @param item whose lease it is
-     * @param version of the item
-     * @param end when it ends by the service's clock, in microseconds since 1970, if its writer measured it
-     * @param leaseMicros its length
+     * @param item the item with the lease
+     * @param version the item's version
+     * @param end the end of the lease by the service's clock, in microseconds since 1970; empty if its writer did not
+     *     know the time
+     * @param leaseMicros the lease's length
      */
     public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
         long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, version);
@@ -63,8 +68,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether a lease's end that was computed a moment ago may be wrong: responses have contradicted each other
-     * since, for example after a suspension of the machine.
+     * Returns whether the end of a lease that was computed a moment ago may be wrong, because later responses
+     * contradict each other, for example after the machine was suspended.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;

@@ -7,12 +7,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item a new version. An owner counts
- * its lease from before its write, and so from before the item was first seen. Thread-safe.
+ * The times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item a new
+ * version. An owner starts to count its lease before its write, and so before an observer first sees the new version.
+ * Thread-safe.
  */
 final class Observations {
 
-    /** About 3 MB. Beyond it, the least recently read items are forgotten, and start anew. */
+    /**
+     * The most observed items, which take about 3 MB. Beyond this number, the least recently read item is forgotten,
+     * and its next observation starts anew.
+     */
     static final int MOST = 16_384;
 
     private record Seen(String version, long sinceNanos) {}

@@ -16,15 +16,16 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.retry.ClockSkew;
 
 /**
- * The service's clock, measured by its latest answer: an answer that was requested at n0 and arrived at n1, both
- * monotonic, with the date D in whole seconds, was written between the two, so the service's time less the monotonic
- * one lies between D - n1 and D + 1 s - n0. As an interceptor it sees each answer of its client, also errors.
- * Thread-safe.
+ * The service's clock, measured by its latest answer. Suppose that a request was sent at n0 and its answer arrived at
+ * n1, by the monotonic clock, with the date D in whole seconds. The service wrote the answer between n0 and n1, so the
+ * service's time minus the monotonic time lies between D - n1 and D + 1 s - n0. The clock is an interceptor, and reads
+ * each answer of its client, including errors. Thread-safe.
  *
- * <p>Guaranteed: what {@link #now()} returns contains the time of the front end that wrote the latest answer.
+ * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest answer.
  *
- * <p>Not guaranteed: that there is a time. An answer that took too long, or is too old, decides nothing, and for a minute neither does
- * one that contradicts the answer before it: front ends disagree, or this machine was suspended.
+ * <p>Not guaranteed: that a time is available. An answer that took too long, or is too old, is not used. If an answer
+ * contradicts the previous answer, the clock is unusable for a minute: front ends disagree, or this machine was
+ * suspended.
  */
 public final class ServiceClock implements ExecutionInterceptor {
 
@@ -34,16 +35,16 @@ public final class ServiceClock implements ExecutionInterceptor {
     /** The largest difference between front ends that is not a contradiction. */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
-    /** Parts of a million by which a machine's monotonic clock may be too fast or too slow. */
+    /** The drift of a machine's monotonic clock, in parts per million, in either direction. */
     static final long DRIFT_PPM = 200;
 
     private static final long MICROS_OF_A_DATE = 1_000_000;
     private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("ExactlyOnceSentNanos");
 
-    /** The usability of the time. */
+    /** Whether the time can be used. */
     public enum State {
         MEASURED("measured"),
-        /** No answer had the header, which a proxy may remove. */
+        /** No answer had a Date header, which a proxy may remove. */
         UNMEASURED("no answer has had a Date header"),
         IMPRECISE("the latest answer with a Date header took too long, or is too old, for clock-error"),
         CONTRADICTORY("answers' Date headers contradict each other");
@@ -63,22 +64,25 @@ public final class ServiceClock implements ExecutionInterceptor {
     /**
      * The service's time at one moment, between two bounds.
      *
-     * @param earliestMicros it is not earlier than this, in microseconds since 1970
-     * @param latestMicros it is not later than this, in microseconds since 1970
+     * @param earliestMicros the lower bound, in microseconds since 1970
+     * @param latestMicros the upper bound, in microseconds since 1970
      */
     public record Time(long earliestMicros, long latestMicros) {}
 
     /**
      * The latest answer, in microseconds.
      *
-     * @param at when it arrived, since the clock's origin
-     * @param low least difference between the service's clock and this one
-     * @param high greatest difference
-     * @param trustedFrom since the clock's origin
+     * @param at when the answer arrived, since the clock's origin
+     * @param low the lower bound of the service's time minus the monotonic time
+     * @param high the upper bound of that difference
+     * @param trustedFrom when answers can be trusted, since the clock's origin
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
-        /** Returns the time from which the next answer can be trusted: a minute later if it contradicts this one. */
+        /**
+         * Returns the time from which the next answer can be trusted. If the next answer contradicts this one, that is
+         * a minute after its arrival.
+         */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
             boolean contradicts = nextLow > high + tolerated || nextHigh < low - tolerated;
@@ -101,8 +105,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     private final AtomicLong lastEstimate = new AtomicLong();
 
     /**
-     * @param clock monotonic, in nanoseconds
-     * @param error how wide the bounds may be
+     * @param clock the monotonic clock, in nanoseconds
+     * @param error the largest distance between the bounds
      */
     public ServiceClock(NanoClock clock, Duration error) {
         this.clock = clock;
@@ -125,9 +129,9 @@ public final class ServiceClock implements ExecutionInterceptor {
     /**
      * Measures the time from a response.
      *
-     * @param sentNanos when it was requested, on the clock
-     * @param receivedNanos when it arrived, on the clock
-     * @param dateMillis its date, in milliseconds since 1970, cut to whole seconds
+     * @param sentNanos when the request was sent, by the monotonic clock
+     * @param receivedNanos when the response arrived, by the monotonic clock
+     * @param dateMillis the response's date, in milliseconds since 1970, cut to whole seconds
      */
     public void answered(long sentNanos, long receivedNanos, long dateMillis) {
         long date = dateMillis * 1000;
@@ -138,7 +142,7 @@ public final class ServiceClock implements ExecutionInterceptor {
                 before -> new Answer(at, low, high, before == null ? at : before.nextTrustedFrom(at, low, high)));
     }
 
-    /** Returns the service's time, if it is known well enough to decide by it. */
+    /** Returns the service's time. Empty if the time is not known exactly enough to decide about leases. */
     public Optional<Time> now() {
         Answer answer = latest.get();
         long now = sinceOrigin(clock.nanoTime());
@@ -148,8 +152,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Returns the service's approximate time, in microseconds since 1970: for display and for retention; later than any
-     * earlier result. Empty before the first answer.
+     * Returns the service's approximate time for display and retention, in microseconds since 1970. Each result is
+     * later than all earlier results. Empty before the first answer.
      */
     public OptionalLong estimateMicros() {
         Answer answer = latest.get();
@@ -175,7 +179,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return answer.width(now) > errorMicros ? State.IMPRECISE : State.MEASURED;
     }
 
-    /** Returns how far apart the bounds are, in seconds; empty if nothing is measured. */
+    /** Returns the distance between the bounds, in seconds; empty if nothing was measured. */
     public OptionalDouble uncertaintySeconds() {
         Answer answer = latest.get();
         return answer == null

@@ -1,6 +1,6 @@
 /**
- * Internal: the service's time, measured from its responses and the monotonic clock, and whether a lease has expired. The
- * host's wall clock is never read.
+ * Internal: measures the service's time from its responses and the monotonic clock, and decides whether a lease has
+ * expired. The host's wall clock is never read.
  *
  * <p>This package uses {@code time}.
  */

@@ -19,19 +19,21 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item as the service returned it, whole or in part. Unknown attributes are {@code NULL} or missing.
+ * A key's item, or a part of it, as the service returned it. Unknown attributes are {@code NULL} or missing.
  *
- * @param attributes by their names
+ * @param attributes the attributes by name
  */
 public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Partition key: {@code ClaimKey.downstreamKey()}. */
     public static final String PK = "pk";
 
-    /** Partition key of {@link #PARKED_INDEX}, {@link #PARTITION}: only parked items have it. */
+    /**
+     * Partition key of {@link #PARKED_INDEX}, with the value {@link #PARTITION}. Only parked items have this attribute.
+     */
     public static final String PARKED = "parked";
 
-    /** The partition of the index that all parked items are in. */
+    /** The one partition of the index, which contains all parked items. */
     public static final String PARTITION = "P";
 
     /** Sort key of {@link #PARKED_INDEX}: {@link #parkedOrder}. */
@@ -40,7 +42,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Global secondary index of parked items. */
     public static final String PARKED_INDEX = "parked";
 
-    /** When the item may be deleted, in seconds since 1970: the table's TTL attribute. */
+    /** When the item may be deleted, in seconds since 1970. This is the table's TTL attribute. */
     public static final String EXPIRES_AT = "expires_at";
 
     private static final String LEASE_UNTIL = "lease_until";
@@ -49,7 +51,10 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     private static final int DIGITS = 19;
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
-    /** Returns the place in the order of parked claims: by time, in digits so that text sorts as numbers do, then by partition key. */
+    /**
+     * Returns the item's sort key in the index of parked claims: the time, and then the partition key. The time has a
+     * fixed number of digits, so that text sorts as numbers do.
+     */
     public static String parkedOrder(long micros, String pk) {
         return "%019d#%s".formatted(micros, pk);
     }
@@ -64,20 +69,21 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return KeyStatus.valueOf(text("status"));
     }
 
-    /** Returns the version: each write makes another. */
+    /** Returns the version, which each write changes. */
     public String version() {
         return text("w");
     }
 
     /**
-     * Returns the key as it was read. Only of an item that was read in whole.
+     * Returns the key's snapshot. The item must have been read as a whole.
      *
-     * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
+     * @param nowMicros the approximate time, in microseconds since 1970, or 0; with it, fencing tokens grow even if the
+     *     item is deleted in between
      */
     public KeySnapshot snapshot(LeaseClock clock, long nowMicros) {
         KeyStatus status = status();
         long token = number("token");
-        // Only a held key is watched, because watching takes memory.
+        // Only held keys are observed, because observing takes memory.
         long remaining = status == KeyStatus.HELD ? remainingMicros(clock) : 0;
         return new KeySnapshot(
                 status,
@@ -93,7 +99,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0);
     }
 
-    /** Returns the rest of the lease, in microseconds; not positive if it has expired. */
+    /** Returns the remaining time of the lease, in microseconds; not positive if the lease has expired. */
     private long remainingMicros(LeaseClock clock) {
         OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
@@ -108,17 +114,17 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether the application's own transaction completed this claim, before the engine does. */
+    /** Returns whether an application transaction completed this claim before the engine did. */
     public boolean isCompletedByTransaction(ClaimId claim) {
         return is(KeyStatus.COMPLETED, claim) && flag("by_transaction");
     }
 
-    /** Returns whether an attempt before the last one may have had effects that are not recorded. */
+    /** Returns whether an attempt before the last one may have had unrecorded effects. */
     private boolean isInDoubt() {
         return flag("in_doubt");
     }
 
-    /** Returns the last attempt at the key, counted from 1. */
+    /** Returns the number of the last attempt at the key, counted from 1. */
     int attempt() {
         return Math.toIntExact(number("attempt"));
     }
@@ -142,7 +148,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 textOrNull("error"));
     }
 
-    /** Returns the details for operators. Only for a parked key. */
+    /** Returns the details for operators. The key must be parked. */
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
         return ParkedClaim.of(
@@ -153,7 +159,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Long.parseLong(parkedOrder(), 0, DIGITS, 10);
     }
 
-    /** Returns the item's place in the order of parked claims. Only for a parked key. */
+    /** Returns the item's place in the order of parked claims. The key must be parked. */
     public String parkedOrder() {
         return text(PARKED_AT);
     }
@@ -200,8 +206,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /**
-     * Returns the failure for one key whose item lacks an attribute, or has one of another kind. No repeat helps, and no other key of
-     * its batch is affected.
+     * Returns the failure for one key whose item lacks an attribute, or has an attribute of another type. A retry does
+     * not help. The other keys of the batch are not affected.
      */
     public static IllegalArgumentException unreadable(RuntimeException why) {
         return new IllegalArgumentException(
@@ -210,7 +216,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 why);
     }
 
-    /** Returns the item's name only: keys and results must not be logged. */
+    /** Returns only the item's name, because keys and results must not be logged. */
     @Override
     public String toString() {
         return attributes.get(PK) + " " + attributes.get("status");

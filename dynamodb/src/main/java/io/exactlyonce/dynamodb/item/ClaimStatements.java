@@ -21,11 +21,11 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * Makes the conditional write of each step of a claim. There are few texts, because an unknown value is written as {@code NULL}; only the
- * keys of the index of parked items are removed.
+ * Makes the conditional write of each step of a claim. There are only a few statement texts, because an unknown value
+ * is written as {@code NULL}. Only the keys of the index of parked items are removed.
  *
- * <p>A takeover, and parking in doubt, require the version that was read, so the item is exactly the one that was
- * decided on. All other writes require their claim, and the status that they leave.
+ * <p>A takeover, and parking in doubt, require the version that was read, so that the decision was made from this very
+ * item. All other writes require the claim, and a status.
  */
 public final class ClaimStatements {
 
@@ -34,7 +34,7 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** Sets the expiry by the item's own retention, in seconds. */
+    /** Sets the expiry from the item's own retention, in seconds. */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -49,10 +49,10 @@ public final class ClaimStatements {
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
-    /** Each claim writes the attribute, so an item of an earlier version has it by then. */
+    /** Counts a failure. Each claim writes the attribute, so an item of an earlier version has it by now. */
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
-    /** Records that an operator decided, until the next claim. Attempts count anew. */
+    /** Records that an operator decided; the next claim removes the record. Attempts are counted from 1 again. */
     private static final String CLEARED =
             " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
 
@@ -61,7 +61,10 @@ public final class ClaimStatements {
     private static final String UNPARK_IF_PARKED =
             " REMOVE \"parked\" REMOVE \"parked_at\"" + " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
 
-    /** Completes a claim in an application transaction. It names the claim by its token, which no other claim of the key has. */
+    /**
+     * Completes a claim in an application transaction. The condition names the claim by its token, which no other claim
+     * of the key has.
+     */
     private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
             + " completed_at = :completed_at, expires_at = #retention + :from, by_transaction = :by_transaction";
 
@@ -73,7 +76,7 @@ public final class ClaimStatements {
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
     private static final OptionalLong NO_END = OptionalLong.empty();
 
-    /** In the year 9999, in seconds since 1970. */
+    /** A time in the year 9999, in seconds since 1970. */
     private static final long NEVER = 253_402_300_799L;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -87,18 +90,19 @@ public final class ClaimStatements {
     /**
      * One conditional write of one item.
      *
-     * @param text in PartiQL
-     * @param parameters in their order
-     * @param version that this write makes: an item that has it was written by this, however often it was sent
-     * @param isTimed whether it writes a lease's end by the measured time
+     * @param text the statement in PartiQL
+     * @param parameters the parameters in order
+     * @param version the version that this write makes; an item with this version was written by this statement,
+     *     however often it was sent
+     * @param isTimed whether the statement writes the end of a lease by the measured time
      */
     public record Statement(String text, List<AttributeValue> parameters, String version, boolean isTimed) {}
 
     /**
-     * @param table of claims
+     * @param table the claim table's name
      * @param clock computes the ends of leases
-     * @param retention how long an item is kept, counted from its lease's end, or from its completion; a request may
-     *     override it
+     * @param retention how long an item is kept, counted from the end of its lease, or from its completion; a request
+     *     may override it
      */
     public ClaimStatements(String table, LeaseClock clock, Duration retention) {
         this.table = table;
@@ -113,7 +117,7 @@ public final class ClaimStatements {
         return clock.estimateMicros().orElse(0);
     }
 
-    /** The first claim of a key. */
+    /** Makes the first claim of a key. */
     public Statement first(String pk, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
         AttributeValue now = number(clock.estimateMicros());
@@ -123,7 +127,7 @@ public final class ClaimStatements {
         return statement(insert + FIRST, end, first);
     }
 
-    /** The claim of a free key. */
+    /** Makes the claim of a free key. */
     public Statement takeOver(ClaimItem seen, ClaimRequest request, Acquired answer) {
         OptionalLong end = clock.end(request.lease());
         return update(TAKEN_OVER + IF_SEEN, end, held(request, answer, end), seen.pk(), seen.version());
@@ -150,7 +154,7 @@ public final class ClaimStatements {
         return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
-    /** Extends a lease. Also answers a repeated claim whose first answer was lost. */
+    /** Extends a lease. Also repeats a claim whose first answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
         List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
@@ -158,7 +162,7 @@ public final class ClaimStatements {
         return update(LEASE + EXPIRES + IF_HELD, end, renewed, pk, id(renewal.claim()));
     }
 
-    /** Resolves a claim, as its worker reports. */
+    /** Resolves a claim as its worker reports. */
     public Statement resolve(String pk, ClaimResolution resolution) {
         String more = (resolution.inDoubt() ? IN_DOUBT : "") + (resolution.threw() ? THREW : "");
         if (resolution instanceof ClaimResolution.Completed completed) {
@@ -217,7 +221,7 @@ public final class ClaimStatements {
                 .build();
     }
 
-    /** Changes an item on condition that it has the version, or the claim, that was seen. */
+    /** Changes an item on condition that its version, or its claim, is the one that was read. */
     private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
         List<AttributeValue> parameters = new ArrayList<>(written);
         parameters.addAll(List.of(text(pk), text(seen)));
@@ -231,14 +235,17 @@ public final class ClaimStatements {
         return new Statement(text, parameters, version, leaseEnd.isPresent());
     }
 
-    /** Returns a version that no other write has: 16 hexadecimal digits. They also differ where a JVM is a copy of another. */
+    /**
+     * Returns a version that no other write has: 16 random hexadecimal digits. Versions also differ if one JVM is a
+     * copy of another, for example from a snapshot.
+     */
     private static String newVersion() {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
     }
 
     /**
-     * Returns the start of an item's retention, in seconds since 1970. An item with unknown time is kept: late deletion
-     * protects longer.
+     * Returns the start of an item's retention, in seconds since 1970. If the time is unknown, the item is kept,
+     * because a late deletion only protects longer.
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();

@@ -11,10 +11,10 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.KeysAndAttributes;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
 
-/** Reads items as current as their writes, and the index of parked ones. */
+/** Reads items with strong consistency. Also reads the index of parked items. */
 public final class ItemReader {
 
-    /** The service's limit. */
+    /** The most keys in one request, which is the service's limit. */
     private static final int MOST_KEYS = 100;
 
     private final DynamoDbAsyncClient client;
@@ -47,18 +47,18 @@ public final class ItemReader {
                         items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item, (first, again) -> again)));
     }
 
-    /** Reads an item that does not exist, to find out whether the service answers, and at which time. */
+    /** Reads an item that does not exist. The answer shows that the service responds, and its time. */
     public CompletableFuture<?> probe() {
         return client.getItem(
                 request -> request.tableName(table).key(key("no item")).consistentRead(true));
     }
 
     /**
-     * Returns the partition keys of parked items, the oldest first; an item that was parked or decided on a moment ago may be
-     * missing, or still there.
+     * Returns parked items with their partition keys only, the oldest first. An item that was parked a moment ago may
+     * be missing, and an item that was decided a moment ago may still be included.
      *
-     * @param after a {@link ClaimItem#parkedOrder}
-     * @param limit at most so many
+     * @param after the {@link ClaimItem#parkedOrder} after which the result starts
+     * @param limit the most items to return
      */
     public CompletableFuture<List<ClaimItem>> parked(String after, int limit) {
         return client.query(request -> request.tableName(table)
@@ -73,9 +73,9 @@ public final class ItemReader {
     }
 
     /**
-     * Returns the partition key of a parked item whose partition key begins with a prefix, or an empty list. Reads the index only, the
-     * latest items first, up to a number of pages of 1 MB, each with some thousand items. The index has a throughput of its
-     * own, so the reading throttles no claim.
+     * Returns the partition key of a parked item whose partition key begins with a prefix, or an empty list. Reads only
+     * the index, the newest items first, up to a number of pages. A page has 1 MB, or some thousand items. The index
+     * has its own throughput, so this read never throttles claims.
      */
     public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {
         return parkedBeginning(prefix, pages, Map.of());

@@ -19,14 +19,14 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
 
 /**
- * Conditional writes of different items, up to 25 in one request, each with an answer of its own.
+ * Sends conditional writes of different items, up to 25 in one request. Each write has its own answer.
  *
- * <p>A write whose answer was lost is repeated, by the SDK too, and then fails on its own condition: the item shows its version, so
- * it counts as written.
+ * <p>A write whose answer was lost is repeated, also by the SDK. The repeated write fails on its own condition, but the
+ * item has the write's version, so the write counts as done.
  */
 public final class PartiQl {
 
-    /** The service's limit. */
+    /** The most statements in one request, which is the service's limit. */
     /** Most statements that one request takes. */
     public static final int MOST_STATEMENTS = 25;
 
@@ -38,47 +38,46 @@ public final class PartiQl {
     /** The result of one write. */
     public sealed interface Answer {}
 
-    /** The write happened, now or when it was sent before. */
+    /** The write is done, by this request or by an earlier one. */
     public record Written() implements Answer {}
 
     /**
-     * Nothing was written: the item is not as it was expected.
+     * Nothing was written, because the item differs from the expected one.
      *
-     * @param item how it is, or {@code null} if there is none
+     * @param item the item, or {@code null} if there is none
      */
     public record Differs(@Nullable ClaimItem item) implements Answer {}
 
-    /** Nothing was written: the item exists, and the service did not return it. */
+    /** Nothing was written, because the item exists. The service did not return the item. */
     public record Taken() implements Answer {}
 
     /**
-     * Nothing was written, most likely: it can be sent again.
+     * Most likely nothing was written, and the write can be sent again.
      *
-     * @param reason the service's
-     * @param isLocked whether an application transaction has the item
+     * @param reason the service's reason
+     * @param isLocked whether an application transaction locks the item
      */
     public record Again(String reason, boolean isLocked) implements Answer {}
 
     /**
      * The write is in doubt, and an immediate retry would not help.
      *
-     * @param why the store's exception; after an {@link IllegalArgumentException} it can never be written
+     * @param why the store's exception; an {@link IllegalArgumentException} means that the write can never succeed
      */
     public record Failed(RuntimeException why) implements Answer {}
 
-    /** @param client of the service */
     public PartiQl(DynamoDbAsyncClient client) {
         this.client = client;
     }
 
-    /** Converts a failure of an SDK future into an exception for a missing answer. */
+    /** Converts the failure of an SDK future into an exception for a missing answer. */
     public static ClaimStoreUnavailableException unanswered(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
     }
 
-    /** Writes. Returns one answer for each, in the same order; the future never fails. */
+    /** Sends writes. Returns one answer for each write, in the same order. The future never fails. */
     CompletableFuture<List<Answer>> write(List<Statement> statements) {
         return inParts(statements, MOST_STATEMENTS, this::request);
     }
@@ -122,7 +121,10 @@ public final class PartiQl {
         });
     }
 
-    /** Reads one answer. If it is unreadable, only its own write is in doubt, and no other one of the request. */
+    /**
+     * Reads the answer to one write. If the answer is unreadable, only this write is in doubt, and the other writes of
+     * the request are not affected.
+     */
     private static Answer read(Statement statement, BatchStatementResponse response) {
         try {
             return answer(statement, response);
@@ -131,7 +133,9 @@ public final class PartiQl {
         }
     }
 
-    /** These errors have HTTP status 200, so the SDK does not retry them. */
+    /**
+     * Interprets the answer to one write. Errors of single writes have HTTP status 200, so the SDK does not retry them.
+     */
     private static Answer answer(Statement statement, BatchStatementResponse response) {
         BatchStatementError error = response.error();
         if (error == null) {

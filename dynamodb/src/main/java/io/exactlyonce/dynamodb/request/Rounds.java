@@ -13,8 +13,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends each key's next write, many in a request, until no key has one. A write that was throttled, or whose item a
- * transaction of the application locks, is sent again alone after a pause; the other keys continue meanwhile.
+ * Sends the next writes of all keys, many in one request, until no key has one. If a write is throttled, or an
+ * application transaction locks its item, only this write is sent again after a pause. The other keys continue
+ * meanwhile.
  */
 public final class Rounds {
 
@@ -30,7 +31,7 @@ public final class Rounds {
         /** Returns the item's partition key. */
         String pk();
 
-        /** Returns the next write, the same one until it is answered; {@code null} if nothing is left. */
+        /** Returns the next write, and the same write until it is answered; {@code null} if nothing is left. */
         @Nullable Statement next();
 
         /** Takes the result of the write. */
@@ -38,8 +39,8 @@ public final class Rounds {
     }
 
     /**
-     * @param partiQl writes
-     * @param reader reads items that it did not return
+     * @param partiQl sends the writes
+     * @param reader reads items that a write did not return
      * @param pauses between attempts
      */
     public Rounds(PartiQl partiQl, ItemReader reader, Pauses pauses) {
@@ -48,7 +49,7 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /** Does the work of different items. The future completes when no request is pending. */
+    /** Runs the work on different items. The future completes when no request is pending. */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -14,7 +14,8 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 
 /**
- * Counts throttling by the service: each attempt of statements and keys, and whole requests after the SDK's last retry.
+ * Counts throttling by the service: each throttled attempt of a statement or key, and each whole request that failed
+ * after the SDK's last retry.
  */
 public final class ThrottledRequests implements ExecutionInterceptor {
 
@@ -22,17 +23,17 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     public enum Reason {
         /** A statement exceeded the throughput of a partition or table. */
         THROUGHPUT,
-        /** A statement exceeded a limit of the account, or of a control. */
+        /** A statement exceeded a limit of the account, or another limit. */
         LIMIT,
-        /** A key was left unread. */
+        /** The service left a key unread. */
         UNREAD,
-        /** A whole request, after the SDK's own repetitions. */
+        /** A whole request was throttled, also after the SDK's retries. */
         REQUEST
     }
 
     private final Map<Reason, Long> counts = new ConcurrentHashMap<>();
 
-    /** Returns how many there were for a reason. */
+    /** Returns the count for a reason. */
     public long count(Reason reason) {
         return counts.getOrDefault(reason, 0L);
     }

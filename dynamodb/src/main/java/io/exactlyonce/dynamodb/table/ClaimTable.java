@@ -51,8 +51,8 @@ public final class ClaimTable {
     private final String name;
 
     /**
-     * @param client of the service
-     * @param name of the table
+     * @param client client of the service
+     * @param name the table's name
      */
     public ClaimTable(DynamoDbAsyncClient client, String name) {
         this.client = client;
@@ -60,11 +60,11 @@ public final class ClaimTable {
     }
 
     /**
-     * Creates the table if it is missing: paid by request, with its index and TTL, but without point-in-time recovery
-     * and deletion protection, which cost more or hinder tests. Waits until it is usable, also while another instance
-     * creates it.
+     * Creates the table if it is missing, with on-demand billing, its index and TTL. Point-in-time recovery and
+     * deletion protection stay off, because they cost more or hinder tests. Waits until the table is usable, also if
+     * another instance creates it.
      *
-     * @throws ClaimTableException if it cannot be created, or it is not known whether it is missing
+     * @throws ClaimTableException if the table cannot be created, or the service did not report whether it exists
      */
     public void createIfMissing() {
         if (!isToBeCreated()) {
@@ -105,7 +105,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether this instance created the table; another instance that did also sets the TTL. */
+    /** Returns whether this instance created the table. Another instance that creates the table also sets its TTL. */
     private boolean isCreated() {
         try {
             client.createTable(table -> table.tableName(name)
@@ -142,7 +142,7 @@ public final class ClaimTable {
      * Checks the table: settings that would break a guarantee fail startup, and risky ones are logged at WARN.
      *
      * @return problems to fix, although claims can be kept
-     * @throws ClaimTableException if they cannot
+     * @throws ClaimTableException if claims cannot be kept
      */
     public List<String> require() {
         DescribeTableResponse described = describe();
@@ -153,7 +153,7 @@ public final class ClaimTable {
                 "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
                 "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        // Each Region evaluates conditions by itself: without strong consistency, two of them can admit two workers.
+        // Each Region evaluates conditions by itself. Without strong consistency, two Regions can admit two workers.
         require(
                 table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
                 "is a global table with eventual consistency, where two Regions can both acquire a key",
@@ -164,7 +164,7 @@ public final class ClaimTable {
             warnings.add("deletion protection is off; without the table every key runs again: turn it on");
         }
         requireStatements(described.sdkHttpResponse());
-        warnings.forEach(warning -> log.warn("Table of claims {}: {}", name, warning));
+        warnings.forEach(warning -> log.warn("Claim table {}: {}", name, warning));
         return warnings;
     }
 
@@ -236,8 +236,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Writes one item that is not a claim, unless it exists: missing permissions show here first. TTL deletes the item
-     * soon after the service's own time.
+     * Writes one item that is not a claim, unless it exists, so that missing permissions appear here first. TTL deletes
+     * the item soon, because it expires at the service's own time.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =

@@ -3,7 +3,7 @@ package io.exactlyonce.dynamodb.table;
 import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;
 
-/** Claims cannot be kept in the table. */
+/** The DynamoDB table cannot keep claims. */
 public final class ClaimTableException extends ExactlyOnceSetupException {
 
     /**
