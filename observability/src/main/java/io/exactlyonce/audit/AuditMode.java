@@ -1,8 +1,11 @@
 package io.exactlyonce.audit;
 
-/** The effect of findings. */
+/** The effect of audit findings. */
 public enum AuditMode {
-    /** A finding of severity {@link Finding.Severity#ERROR} fails the start of the listener, and so of the application. */
+    /**
+     * A finding of severity {@link Finding.Severity#ERROR} fails the start of the listener, and therefore of the
+     * application.
+     */
     FAIL,
     /** Findings are logged. */
     WARN,

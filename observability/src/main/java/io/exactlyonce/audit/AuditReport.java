@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /**
  * The findings about one listener on one queue.
  *
- * @param findings worst first; empty if nothing is wrong, and nothing unknown
+ * @param findings the findings, worst first; empty if there is no problem and all inputs are known
  */
 public record AuditReport(Subscription subscription, List<Finding> findings) {
 
@@ -25,14 +25,17 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
                 .toList();
     }
 
-    /** Returns the part that is compared with an earlier report: counts in a finding's text change all the time. */
+    /**
+     * Returns the part that is compared with an earlier report. Counts in a finding's text are left out, because they
+     * change all the time.
+     */
     List<String> outline() {
         return findings.stream()
                 .map(finding -> finding.rule() + finding.severity())
                 .toList();
     }
 
-    /** Returns a line for each finding, in columns. */
+    /** Returns one line per finding, in columns. */
     String table() {
         int severity = findings.stream()
                 .mapToInt(each -> each.severity().name().length())

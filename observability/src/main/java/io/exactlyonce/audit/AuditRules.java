@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Audits one listener's queue: visibility timeouts and leases must outlast handlers, or be renewed; a message that
- * always fails must end in a dead-letter queue, and one that can still arrive must find its key. Rules do no I/O.
+ * Audits one listener's queue. Visibility timeouts and leases must outlast handlers, or be renewed. A message that
+ * always fails must reach a dead-letter queue. A message that can still arrive must find its key. The rules do no I/O.
  */
 public final class AuditRules {
 
@@ -30,7 +30,10 @@ public final class AuditRules {
             "static-window window-latency renewal-permission lease connection-timeout database-distance"
                     + " redrive-policy max-receive-count dead-letter-retention claim-retention receive-budget in-flight sqs-connections poll-timeout";
 
-    /** Minimum visibility timeout without renewal, in handler timeouts, as AWS advises for Lambda functions. */
+    /**
+     * The minimum visibility timeout without renewal, as a multiple of the handler's timeout. AWS advises this factor
+     * for Lambda functions.
+     */
     private static final int FACTOR = 6;
 
     private static final double IN_FLIGHT_SHARE = 0.8;
@@ -74,7 +77,7 @@ public final class AuditRules {
         return rules.findings;
     }
 
-    /** The first incident: handlers took longer than a visibility timeout without renewal. */
+    /** Checks the cause of the first incident: handlers took longer than a visibility timeout that was not renewed. */
     private void judgeWindow() {
         if (!renews && (timeout == null || isShorter(window, timeout.multipliedBy(FACTOR)))) {
             String found = "renewal is off (exactly-once.renewal.enabled=false), "
@@ -122,7 +125,10 @@ public final class AuditRules {
                 window, FACTOR, timeout, least, remedy);
     }
 
-    /** A lease shorter than the visibility timeout frees the key while its message is still hidden. */
+    /**
+     * Checks that the lease is long enough. A lease that is shorter than the visibility timeout frees the key while its
+     * message is still hidden.
+     */
     private void judgeLease() {
         if (!renews && timeout != null && isShorter(lease, timeout)) {
             String found =
@@ -136,7 +142,8 @@ public final class AuditRules {
             String remedy = say("raise exactly-once.claim.lease to %s, or remove it", window);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // A renewal that waits for a connection of an exhausted pool, or of a server that is down, fails too late.
+        // If a pool is exhausted or its server is down, a renewal waits for a connection. A wait that is too long makes
+        // the renewal fail too late.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
@@ -145,8 +152,8 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // A renewal whose connection broke has half of the lease, by default, to open another one, to fetch the types
-        // of its parameters, and for its own round trip.
+        // By default, a renewal has half of the lease. If its connection broke, the renewal opens another connection,
+        // fetches the types of its parameters, and makes its own round trip in this time.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
@@ -158,7 +165,7 @@ public final class AuditRules {
         }
     }
 
-    /** The third incident: poison messages stayed in the queue for days. */
+    /** Checks the cause of the third incident: poison messages stayed in the queue for days. */
     private void judgeReceives() {
         Redrive redrive = facts.queue().redrive();
         if (redrive != null) {
@@ -175,7 +182,10 @@ public final class AuditRules {
         }
     }
 
-    /** A crash and a duplicate each use up a receive, as does each attempt during an outage of another system. */
+    /**
+     * Checks the number of receives. A crash, a duplicate, and each attempt during an outage of another system use up
+     * one receive each.
+     */
     private void judgeReceives(int most) {
         if (most < ADVISED_RECEIVES) {
             String found = "maxReceiveCount is %d: a message %s is never retried"
@@ -193,10 +203,11 @@ public final class AuditRules {
         }
     }
 
-    /** A message that can still arrive, or be redriven, must find its key. */
+    /** Checks that keys are remembered longer than messages can arrive or be redriven. */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
-        // On standard queues a message keeps its first timestamp when it is moved; of a FIFO queue it gets a new one.
+        // On a standard queue, a moved message keeps its first timestamp. On a FIFO queue, a moved message gets a new
+        // timestamp.
         boolean keepsTimestamp = redrives && !facts.subscription().isFifo();
         String deadBound = "the dead-letter queue's retention longer than the queue's";
         String bound = "exactly-once.claim.retention at least the queue's retention and its dead-letter queue's";
@@ -230,7 +241,7 @@ public final class AuditRules {
         }
     }
 
-    /** SQS stops deliveries at its quota. */
+    /** Checks the number of messages in flight, because SQS stops deliveries at its quota. */
     private void judgeLoad() {
         Long messages = facts.levels().inFlight();
         if (messages != null && messages > QueueObserver.IN_FLIGHT_CAP * IN_FLIGHT_SHARE) {
@@ -253,7 +264,7 @@ public final class AuditRules {
         return one.compareTo(other) < 0;
     }
 
-    /** Writes durations as people do, in a text like that of {@link String#format}. */
+    /** Formats a text as {@link String#format} does, with durations in a readable form. */
     static String say(String text, Object... values) {
         return text.formatted(Stream.of(values)
                 .map(value -> value instanceof Duration duration ? text(duration) : value)

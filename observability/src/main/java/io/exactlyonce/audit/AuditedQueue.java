@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Reads the queue of one listener, request by request, with the listener's own client. The listener also reads the
- * queue's attributes; the audit reads them only if the listener has not since the last audit.
+ * Reads the queue of one listener with the listener's own client, one request after another. The listener also reads
+ * the queue's attributes. The audit reads them only if the listener has not read them since the last audit.
  */
 final class AuditedQueue implements MetricPublisher {
 
@@ -36,14 +36,17 @@ final class AuditedQueue implements MetricPublisher {
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
-    /** SQS never issues this handle: SQS reports it as invalid if the listener may change visibility, and denies access if not. */
+    /**
+     * A receipt handle that SQS never issues. If the listener may change the visibility, SQS reports the handle as
+     * invalid; if not, SQS denies access.
+     */
     private static final String NO_HANDLE = "exactly-once-audit";
 
-    /** ElasticMQ calls the handle a parameter. */
+    /** The error codes for an invalid handle. ElasticMQ calls the handle a parameter. */
     private static final Set<String> HANDLE_REFUSED =
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
-    /** The log omits counts, and attributes whose changes the listener logs itself. */
+    /** Attributes whose changes the audit does not log: counts, and attributes whose changes the listener logs. */
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
 
@@ -65,7 +68,7 @@ final class AuditedQueue implements MetricPublisher {
         return queue.client();
     }
 
-    /** Returns how many polls of the queue may wait for messages at a time. */
+    /** Returns how many polls of the queue may wait for messages at the same time. */
     int mostPolls() {
         return queue.polling().most();
     }
@@ -73,8 +76,8 @@ final class AuditedQueue implements MetricPublisher {
     /**
      * Reads the rules' input.
      *
-     * @param polls how many polls of all its queues may wait at the client
-     * @param p99 of the listener's deliveries; {@code null} if too few have been measured
+     * @param polls how many polls of all queues may wait at the client at the same time
+     * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
      */
     QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
         QueueAttributes read = QueueAttributes.UNKNOWN;
@@ -94,7 +97,8 @@ final class AuditedQueue implements MetricPublisher {
         } catch (RuntimeException failure) {
             unknown = "its attributes could not be read: " + reason(failure);
         }
-        // Tested until SQS allows it: a missing permission may be granted later, and a granted one is seldom revoked.
+        // The permission is tested until SQS allows renewals. A missing permission may be granted later, and a granted
+        // permission is rarely revoked.
         String refusal = mayRenew ? null : renewalRefusal();
         mayRenew = refusal == null;
         return new QueueFacts(subscription, terms, read, dead, unknown, refusal, client(polls), p99);
@@ -122,7 +126,7 @@ final class AuditedQueue implements MetricPublisher {
                 .queueUrl();
     }
 
-    /** Returns why SQS refuses renewals, or why that is unknown; {@code null} if it allows them. */
+    /** Returns why SQS refuses renewals, or why the audit cannot find out; {@code null} if SQS allows renewals. */
     private @Nullable String renewalRefusal() {
         try {
             client().changeMessageVisibility(request -> request.queueUrl(queue.queueUrl())
@@ -149,7 +153,10 @@ final class AuditedQueue implements MetricPublisher {
                 : "";
     }
 
-    /** A client publishes its HTTP client's limit only with the metrics of a request; its own publishers miss a measured one. */
+    /**
+     * Adds this object as a metrics publisher to a request. A client publishes the limit of its HTTP client only with
+     * the metrics of a request. A publisher of a request replaces the client's own publishers.
+     */
     private void measure(AwsRequestOverrideConfiguration.Builder request) {
         request.apiCallTimeout(LONGEST_REQUEST);
         if (connections == null) {

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Audits the client of one listener. A poll waits for messages at the server: it occupies a connection, and lasts longer than any other
- * request.
+ * Audits the client of one listener. A poll waits for messages at the server, so it occupies a connection and lasts
+ * longer than any other request.
  */
 final class ClientRules {
 
-    /** The SDK's default for all connections. */
+    /** The SDK's default limit of connections. */
     private static final int SPARE_CONNECTIONS = 50;
 
     private final QueueFacts.Client client;
@@ -44,7 +44,10 @@ final class ClientRules {
         }
     }
 
-    /** The listener extends the SDK's timeouts for its polls, but cannot extend the HTTP client's, which are shorter. */
+    /**
+     * Checks the client's timeouts against the poll timeout. The listener extends the SDK's timeouts for its polls. It
+     * cannot extend the HTTP client's timeouts, which are shorter.
+     */
     private void judgeTimeouts() {
         Duration patience = client.patience();
         Duration attempt = client.attemptTimeout();

@@ -12,11 +12,11 @@ public record Finding(String rule, Severity severity, String found, String bound
 
     /** The severity of a finding. */
     public enum Severity {
-        /** Effects can happen twice, or messages be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
+        /** Effects can happen twice, or messages can be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
         ERROR,
-        /** One safeguard is missing: harm needs a second fault. */
+        /** One safeguard is missing. Harm needs a second fault. */
         WARNING,
-        /** To be known. */
+        /** For information. */
         NOTE,
         /** An input of the rule could not be read. */
         UNKNOWN

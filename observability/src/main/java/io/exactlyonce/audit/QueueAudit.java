@@ -22,14 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Audits the queues of running listeners one by one: a second after a listener starts or its attributes change, and
- * with each {@link #tick()}. New findings are logged, and changed attributes with their old and new values.
+ * Audits the queues of running listeners one by one: a second after a listener starts or its attributes change, and at
+ * each {@link #tick()}. Logs new findings, and changed attributes with their old and new values.
  */
 public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
-    /** Delays the audit, because the application is busy while it starts. */
+    /** The delay of the audit, because the application is busy while it starts. */
     private static final Duration AFTER_START = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_RETRIES = Duration.ofDays(14);
@@ -48,8 +48,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * The application's settings that the rules use.
      *
      * @param renews whether visibility timeouts and leases are renewed
-     * @param policy terms of claims, and the delay of failed messages
-     * @param connectionTimeout limit of a claim's wait for a connection, if the application set one
+     * @param policy the settings of claims and retries, by listener
+     * @param connectionTimeout the limit of a claim's wait for a connection, if the application set it
      * @param shortestConnectTime the shortest time in which a connection was opened; empty if unknown or not needed
      */
     public record Settings(
@@ -63,7 +63,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, shortestConnectTime);
         }
 
-        /** Returns the minimum time before a failing message has used so many receives. */
+        /** Returns the minimum time in which a failing message uses up this number of receives. */
         Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
@@ -74,11 +74,11 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * @param silenced ids of rules that are left out
+     * @param silenced ids of the rules to skip
      * @param terms the application's settings
      * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
-     * @param observers receive the numbers that are read
-     * @param scheduler for the first audit of a queue, on a thread that may wait for SQS
+     * @param observers receive the numbers of each reading
+     * @param scheduler runs the first audit of a queue, on a thread that may wait for SQS
      */
     public QueueAudit(
             AuditMode mode,
@@ -97,7 +97,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Judges a queue before its listener receives anything, if findings are to stop that; takes some seconds at most.
+     * Audits a queue before its listener receives any message, if findings fail startup. Takes some seconds at most.
      *
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
@@ -145,22 +145,25 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
         Boundary.notifySafely(observers, observer -> observer.forgotten(subscription));
     }
 
-    /** Reads and judges all queues again. */
+    /** Audits all queues again. */
     public void tick() {
         queues.forEach(this::judge);
     }
 
-    /** Returns the latest report on each listener and queue that has one. */
+    /** Returns the latest report on each listener and queue. A queue without an audit so far is left out. */
     public List<AuditReport> reports() {
         return List.copyOf(reports.values());
     }
 
-    /** Returns the latest report on a listener's queue, if there is one already. */
+    /** Returns the latest report on a listener's queue. Empty before the first audit. */
     public Optional<AuditReport> report(Subscription subscription) {
         return Optional.ofNullable(reports.get(subscription));
     }
 
-    /** Returns the minimum time before a failing message is dead-lettered; empty without a dead-letter queue. */
+    /**
+     * Returns the minimum time for which a failing message is retried before SQS moves it to the dead-letter queue.
+     * Empty without a dead-letter queue.
+     */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())
                 .map(settings.of(subscription)::retryBudget);
@@ -181,7 +184,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // Skips a listener that has stopped meanwhile: its removal waits for this.
+            // Skips a listener that was stopped during the audit. Its removal waits until this call returns.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {
@@ -196,7 +199,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static void log(AuditReport report) {
         if (report.findings().isEmpty()) {
-            log.info("The audit of {} finds nothing wrong any more", report.subscription());
+            log.info("The audit of {} found no problems", report.subscription());
         } else if (report.findings().get(0).severity().compareTo(Severity.WARNING) <= 0) {
             log.warn("The audit of {} found\n{}", report.subscription(), report.table());
         } else {

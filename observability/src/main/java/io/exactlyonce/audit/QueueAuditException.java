@@ -2,7 +2,7 @@ package io.exactlyonce.audit;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 
-/** A queue is set up in a way that {@link AuditMode#FAIL} does not accept. */
+/** A queue has a problem that {@link AuditMode#FAIL} does not accept. */
 public final class QueueAuditException extends ExactlyOnceSetupException {
 
     QueueAuditException(AuditReport report) {

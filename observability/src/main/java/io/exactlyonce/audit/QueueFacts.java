@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules' input about one listener on one queue.
  *
- * @param subscription with the listener's visibility timeout
+ * @param subscription the subscription, with the listener's visibility timeout
  * @param settings the application's settings
  * @param queue the queue's attributes
  * @param deadLetters the attributes of its dead-letter queue, if there is one
- * @param unknown why attributes of either could not be read; {@code null} if they were
- * @param renewalRefusal {@link #DENIED} if the listener may not change the visibility of messages, or why that is unknown;
- *     {@code null} if it may
+ * @param unknown why attributes of a queue could not be read; {@code null} if all were read
+ * @param renewalRefusal {@link #DENIED} if the listener may not change the visibility of messages, or why the
+ *     permission is unknown; {@code null} if the listener may
  * @param client the listener's client
- * @param p99 of the listener's deliveries; {@code null} if too few have been measured
+ * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
  */
 record QueueFacts(
         Subscription subscription,
@@ -35,12 +35,13 @@ record QueueFacts(
     /**
      * The rules' input about a client.
      *
-     * @param polls how many polls may wait for messages at a time, of all queues that the client polls
-     * @param connections the most that the client has at a time; {@code null} if that is unknown
+     * @param polls how many polls of all queues may wait for messages at the same time
+     * @param connections the limit of the client's connections; {@code null} if unknown
      * @param pollTimeout how long a poll waits for messages
      * @param callTimeout the configured {@code apiCallTimeout}; {@code null} for none, or if it is unknown
      * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} for none, or if it is unknown
-     * @param patience a timeout of about this length ended a poll that waited; {@code null} if there was none
+     * @param patience the approximate length of the HTTP client's timeout, if it ended a waiting poll; {@code null}
+     *     otherwise
      */
     record Client(
             int polls,

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Gauges for each streaming replica, and HikariCP's own meters of the claims' pool. Created before that pool starts, because the check of
- * the database, which opens the first connection, reports replicas to this observer.
+ * Gauges for each streaming replica, and HikariCP's own meters of the claims' pool. Created before that pool starts:
+ * the startup check of the database opens the first connection, and reports replicas to this observer.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
@@ -21,8 +21,8 @@ public final class ClaimDatabaseMetrics implements ReplicaObserver {
     private final MultiGauge bytes;
 
     /**
-     * @param registry where the meters are registered
-     * @param claims measured if this library made the pool: Boot measures the application's DataSources
+     * @param registry registers the meters
+     * @param claims the claims' pool; measured if this library made it, because Boot measures the application's pools
      */
     public ClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
         Meters meters = new Meters(registry);

@@ -10,7 +10,7 @@ import io.micrometer.core.instrument.Timer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Measures deliveries, listener by listener and queue by queue. */
+/** Measures deliveries per listener and queue. */
 public final class DeliveryMetrics implements DeliveryEvent.Observer {
 
     private final MeterRegistry registry;
@@ -20,7 +20,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
     private final Map<ListenerQueue, ListenerMeters> meters = new ConcurrentHashMap<>();
 
     /**
-     * @param registry where the meters are registered
+     * @param registry registers the meters
      * @param watch the state of visibility timeouts
      */
     public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
@@ -64,7 +64,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).completionsLost.increment();
     }
 
-    /** Counts nothing, because {@link RetentionMetrics} counts parked keys in the store. */
+    /** Counts nothing, because {@link ParkedMetrics} shows the parked keys in the store. */
     @Override
     public void parked(DeliveryEvent.Parked event) {}
 
@@ -88,7 +88,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).finalReceives.increment();
     }
 
-    /** A dead letter is counted by SQS: {@code NumberOfMessagesSent} of the dead-letter queue. */
+    /** Counts nothing, because SQS counts dead letters in {@code NumberOfMessagesSent} of the dead-letter queue. */
     @Override
     public void lastReceiveFailed(DeliveryEvent.LastReceiveFailed event) {}
 
@@ -102,7 +102,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).renewed(event.target(), event.result());
     }
 
-    /** Counts nothing, because the loss of the lease was counted before. */
+    /** Counts nothing, because the loss of the lease was already counted. */
     @Override
     public void claimLost(RenewalEvent.ClaimLost event) {}
 

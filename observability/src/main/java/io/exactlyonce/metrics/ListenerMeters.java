@@ -35,28 +35,28 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters of one listener on one queue, all registered at its start, so that alerts on rates see zeros first. They
- * survive a restart of the listener.
+ * The meters of one listener on one queue. All are registered when the listener starts, so that alerts on rates see
+ * zeros first. They remain when the listener restarts.
  */
 final class ListenerMeters extends Meters {
 
     private static final List<String> OUTCOMES =
             List.of("acquired", "already_completed", "mismatch", "held_elsewhere", "parked");
 
-    /** The values of the tag for receives; messages with five or more receives share one value. */
+    /** The values of the receive count's tag. Messages with five or more receives share one value. */
     private static final List<String> RECEIVES = List.of("1", "2", "3", "4", "5+");
 
-    /** Bounds of buckets, as parts of the visibility timeout: finer near 1. */
+    /** The bounds of the buckets, as fractions of the visibility timeout. The buckets are narrower near 1. */
     private static final double[] BUCKETS = {0.05, 0.1, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1.25, 1.5, 2, 3, 6, 12};
 
-    /** Bounds of buckets, from a second to four days. */
+    /** The bounds of the buckets, from a second to four days. */
     private static final Duration[] AGES = LongStream.of(1, 10, 60, 300, 900, 3_600, 21_600, 86_400, 345_600)
             .mapToObj(Duration::ofSeconds)
             .toArray(Duration[]::new);
 
     private static final int STEPS = 5;
 
-    /** Package-private like others below, because {@link DeliveryMetrics} records it without further logic. */
+    /** Package-private, as the other meters below, because {@link DeliveryMetrics} records it directly. */
     final Timer handler;
 
     final Counter timeouts = counter("exactly.once.handler.timeouts");
@@ -81,7 +81,7 @@ final class ListenerMeters extends Meters {
     private final TimeWindowMax mostReceives =
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
-    /** The levels of every start of the listener that still has deliveries. */
+    /** The levels of each start of the listener that still has deliveries. */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private volatile Subscription current;
@@ -134,10 +134,10 @@ final class ListenerMeters extends Meters {
         changed(subscription.settings());
     }
 
-    /** Updates gauges, because a running or restarted listener may get another dead-letter queue. */
+    /** Updates the gauges. A running or restarted listener may have another dead-letter queue. */
     void changed(QueueSettings settings) {
         Integer most = settings.maxReceiveCount();
-        // Without a dead-letter queue, receives are not limited.
+        // Without a dead-letter queue, the number of receives has no limit.
         receivesLeft.register(
                 most == null
                         ? List.of()
@@ -168,7 +168,7 @@ final class ListenerMeters extends Meters {
         increment(keysMissing, policy);
     }
 
-    /** An unprotected delivery completes no key. */
+    /** Counts a settled delivery. An unprotected delivery has no key to complete. */
     void settled(Delivery delivery, DeliveryState state) {
         if (state == DeliveryState.ABANDONED) {
             abandoned.increment();
@@ -181,7 +181,7 @@ final class ListenerMeters extends Meters {
         increment(Objects.requireNonNull(renewals.get(target)), result);
     }
 
-    /** @param received the visibility timeout of the receive */
+    /** @param received the visibility timeout with which the message was received */
     void delivered(Duration elapsed, VisibilityWindow received) {
         delivery.record(elapsed);
         if (elapsed.compareTo(received.length()) > 0) {

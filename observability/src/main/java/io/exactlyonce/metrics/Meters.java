@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Registers meters that share their tags. Their descriptions are in {@code meters.properties}. */
 class Meters {
 
-    /** The period that maxima cover: the same as for the recommended visibility timeout. */
+    /** The period that maxima cover, which is also the period of the recommended visibility timeout. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
     private static final ResourceBundle TEXTS = ResourceBundle.getBundle("io.exactlyonce.metrics.meters");
@@ -43,7 +43,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns a counter for each value of a tag. */
+    /** Returns one counter for each value of a tag. */
     final <T> Map<T, Counter> counters(
             String name, String tag, List<T> values, Function<T, String> named, String... more) {
         Meters each = new Meters(registry, tags.and(more));
@@ -65,7 +65,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns a set of gauges whose members come and go. */
+    /** Returns a set of gauges whose members can change. */
     final MultiGauge gauges(String name, @Nullable String unit) {
         return MultiGauge.builder(name)
                 .description(TEXTS.getString(name))
@@ -74,7 +74,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns a timer with buckets of these bounds, which can be added up over instances. */
+    /** Returns a timer with buckets of these bounds, so that instances can be added up. */
     final Timer timer(String name, Duration... bounds) {
         return Timer.builder(name)
                 .description(TEXTS.getString(name))
@@ -84,7 +84,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns the time by the registry's monotonic clock. */
+    /** Returns the time of the registry's monotonic clock. */
     final long nanoTime() {
         return registry.config().clock().monotonicTime();
     }

@@ -19,7 +19,7 @@ public final class ObservedMetrics implements ObservationCounter {
     private final MeterRegistry registry;
     private final Map<ListenerQueue, Map<Enum<?>, Counter>> counters = new ConcurrentHashMap<>();
 
-    /** @param registry where the meters are registered */
+    /** @param registry registers the meters */
     public ObservedMetrics(MeterRegistry registry) {
         this.registry = registry;
     }

@@ -21,12 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gauges of the parked keys of each scope, as the store has them: the same on every instance, and after a restart. The scopes with
- * the most keys have gauges of their own, and the others share one. If the store does not answer, the gauges keep their values.
+ * Gauges of the parked keys of each scope, as counted in the store. They are the same on every instance, and after a
+ * restart. Each of the scopes with the most keys has its own gauge, and all other scopes share one. If the store does
+ * not answer, the gauges keep their values.
  */
 public final class ParkedMetrics {
 
-    /** Scopes with gauges of their own. */
+    /** The most scopes with their own gauges. */
     static final int MOST_SCOPES = 20;
 
     /** The label of all other scopes. */
@@ -44,11 +45,11 @@ public final class ParkedMetrics {
     private final MultiGauge age;
 
     /**
-     * Makes the gauges, which have no values yet.
+     * Makes the gauges without values.
      *
-     * @param registry where the meters are registered
+     * @param registry registers the meters
      * @param claims counts parked claims
-     * @param clock approximately the store's time
+     * @param clock the approximate time of the store
      */
     public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
         this.claims = claims;
@@ -58,7 +59,7 @@ public final class ParkedMetrics {
         age = meters.gauges("exactly.once.claims.parked.age", "seconds");
     }
 
-    /** Counts again: one look-up of operators, which costs no claim. */
+    /** Counts again. The count is one operator's lookup, so it does not slow down claims. */
     public void refresh() {
         try {
             show(claims.count().stream()

@@ -13,9 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges of the numbers that SQS reports for a queue each minute, over all consumers. A number that SQS does not report
- * has no gauge, nor has a queue without a listener. Queues of one name in two Regions or accounts share a gauge: it
- * shows the larger number.
+ * Gauges of the numbers that SQS reports each minute for a queue, over all consumers. A number that SQS does not report
+ * has no gauge, and a queue without a listener has none either. Queues of the same name in two Regions or accounts
+ * share a gauge, which shows the larger number.
  */
 public final class QueueMetrics implements QueueObserver {
 
@@ -24,10 +24,10 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge messages;
     private final MultiGauge utilization;
 
-    /** The last numbers, by state. A number that is not reported again keeps its value. */
+    /** The last numbers by state. If SQS stops reporting a number, its last value remains. */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 
-    /** @param registry where the meters are registered */
+    /** @param registry registers the meters */
     public QueueMetrics(MeterRegistry registry) {
         Meters meters = new Meters(registry);
         messages = meters.gauges("exactly.once.queue.messages", null);

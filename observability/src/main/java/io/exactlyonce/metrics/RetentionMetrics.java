@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the table of claims, and the deletion of expired ones. */
+/** Measures the claim table, and the deletion of expired claims. */
 public final class RetentionMetrics implements RetentionObserver {
 
     private final Counter deleted;
@@ -16,7 +16,7 @@ public final class RetentionMetrics implements RetentionObserver {
     private final Counter failures;
     private volatile double oldestSeconds = Double.NaN;
 
-    /** @param registry where the meters are registered */
+    /** @param registry registers the meters */
     public RetentionMetrics(MeterRegistry registry) {
         Meters meters = new Meters(registry);
         deleted = meters.counter("exactly.once.claims.deleted");

@@ -9,7 +9,10 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Latencies against one listener's visibility timeout, and advice. All gauges of a scrape show the same moment. */
+/**
+ * Gauges that compare latencies with one listener's visibility timeout, and show advice. All gauges of a scrape show
+ * the same moment.
+ */
 final class WindowGauges {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -38,7 +41,9 @@ final class WindowGauges {
         meters.gauge("exactly.once.window.utilization", "ratio", () -> window().utilization());
     }
 
-    /** Prometheus supports timers with quantiles or with buckets, not both. */
+    /**
+     * Registers quantiles as gauges, because Prometheus supports timers with quantiles or with buckets, but not both.
+     */
     private void quantiles(String name, Function<ListenerWindow, Latencies> latencies) {
         seconds(name, latencies.andThen(Latencies::p50), "quantile", "0.5");
         seconds(name, latencies.andThen(Latencies::p95), "quantile", "0.95");

@@ -1,5 +1,5 @@
 /**
- * Internal: meters. The only package that depends on Micrometer's meters; no package but the wiring uses it.
+ * Internal: meters. Only this package depends on Micrometer's meters, and only the wiring uses this package.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code audit}, {@code claim}, {@code claim.postgres}, {@code delivery},
  * {@code observed}, {@code primary}, {@code renewal}, {@code queue} and {@code window}.

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code keyHash} (as in
- * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only, and
- * that of a message without a key has no claim. The thread's earlier values of these names are restored when the
- * handler's method returns.
+ * Adds the delivery to the MDC of each line that a handler logs: {@code listener}, {@code receiveCount},
+ * {@code keyHash} (as in the engine's own lines), {@code attempt} and {@code claim}. A batch handler has only
+ * {@code listener}. A handler of a message without a key has no {@code claim}. When the handler's method returns, the
+ * thread's earlier values of these names are restored.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
@@ -41,7 +41,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Returns this thread's values of these names. */
+    /** Returns this thread's values of our names. */
     static Map<String, String> current() {
         Map<String, String> values = new HashMap<>();
         for (String name : NAMES) {
@@ -53,7 +53,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Sets this thread's values of our names, and removes the others. */
+    /** Sets this thread's values of our names, and removes names without a value. */
     static void set(Map<String, String> values) {
         NAMES.forEach(MDC::remove);
         values.forEach(MDC::put);

@@ -3,8 +3,9 @@ package io.exactlyonce.observe;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
 /**
- * Carries the log's context of a delivery to other threads where an application propagates contexts, as with {@code
- * ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}. Found by {@code ServiceLoader}.
+ * Carries the delivery's log context to other threads if the application propagates contexts, for example with
+ * {@code ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}. Found by
+ * {@code ServiceLoader}.
  */
 public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
 
@@ -12,7 +13,10 @@ public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
         super(DeliveryLogContext.NAMES.toArray(String[]::new));
     }
 
-    /** Leaves Micrometer's own key to the accessor that an application may register for other names. */
+    /**
+     * Returns a key that differs from Micrometer's own. An application may register an accessor with Micrometer's key
+     * for other names.
+     */
     @Override
     public Object key() {
         return "exactly-once.log-context";

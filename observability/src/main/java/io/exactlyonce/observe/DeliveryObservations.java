@@ -14,22 +14,23 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes claims, handlers and the recording of their effects, each delivery by itself, in the trace of its message:
+ * Observes claims, handlers and completions. Each delivery is observed in the trace of its message:
  *
  * <ul>
- *   <li>A handler and its completion are parts of what is observed on the handler's thread: Spring Cloud AWS's
- *   observation of the message, which continues the sender's trace. Without one, none is created, because handlers are
- *   timed anyway.
- *   <li>A claim lasts from its request to its answer. Claims of a poll are made in one call, before its messages have
- *   threads, and thus before Spring Cloud AWS's observations start; so each continues its sender's trace by itself,
- *   beside the observation of its message. A claim in the handler's transaction lies within it.
+ *   <li>A handler and its completion are children of the observation on the handler's thread. Spring Cloud AWS makes
+ *   that observation for the message, and it continues the sender's trace. Without such an observation, this class makes
+ *   none for handlers, because handlers are timed anyway.
+ *   <li>A claim lasts from its request to its answer. The claims of a poll are made in one call. At that time, the
+ *   messages have no threads, and Spring Cloud AWS's observations have not started. Each claim therefore continues its
+ *   sender's trace directly, beside the observation of its message. A claim in the handler's transaction is a child of
+ *   the message's observation.
  * </ul>
  *
- * <p>If the sender sent no trace, the claim and the handling start a trace each.
+ * <p>If the sender sent no trace, the claim and the handler each start a new trace.
  *
- * @param registry where observations are made
+ * @param registry makes the observations
  * @param observesClaims whether claims are observed
- * @param hasOpenTelemetryNames whether they also have OpenTelemetry's attributes for messaging
+ * @param hasOpenTelemetryNames whether observations also have OpenTelemetry's attributes for messaging
  */
 public record DeliveryObservations(ObservationRegistry registry, boolean observesClaims, boolean hasOpenTelemetryNames)
         implements DeliveryObserver {
@@ -78,7 +79,10 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
                 .stop();
     }
 
-    /** Awspring opens the scope of a no-op observation where its own is switched off. */
+    /**
+     * Returns the current observation, if it is not a no-op. Spring Cloud AWS opens the scope of a no-op observation if its
+     * own observation is switched off.
+     */
     private Optional<Observation> current() {
         return Optional.ofNullable(registry.getCurrentObservation()).filter(message -> !message.isNoop());
     }
@@ -100,7 +104,7 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
                 .orElse(HandlerScope.NONE);
     }
 
-    /** A handler at work. */
+    /** The observation of a running handler. */
     private final class Handling implements HandlerScope {
 
         private final List<Delivery> deliveries;
@@ -149,8 +153,8 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
         }
 
         /**
-         * Only the delivery refers to its completion. If it is never answered, the listener's stop ends it, or it is collected with the
-         * delivery.
+         * Observes the completion of a delivery. Only the delivery refers to this observation. If the store never answers, the
+         * listener's stop ends the observation, or it is garbage-collected with the delivery.
          */
         private void complete(Delivery delivery) {
             Observation completion =

@@ -20,12 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Publishes application events on a thread of their own, because an application's listeners must not delay claims. */
+/** Publishes application events on a separate thread, because an application's listeners must not delay claims. */
 public final class EventPublisher implements DeliveryEvent.Observer, WindowObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
-    /** The shortest time between warnings, because under lasting overload each handled event lets another be dropped. */
+    /**
+     * The shortest time between two warnings. Under lasting overload, each event that is handled makes room for one
+     * event, and the next event is dropped.
+     */
     private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ApplicationEventPublisher events;
@@ -34,14 +37,14 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     private long dropped;
     private @Nullable Long told;
 
-    /** An event of a key, which has the key's hash. */
+    /** An event of a key, with the key's hash. */
     private interface KeyEvent {
         ExactlyOnceEvent of(String listener, String queue, String keyHash);
     }
 
     /**
-     * @param events where they are published
-     * @param thread calls the application's listeners, one event after the other; rejects events beyond its capacity
+     * @param events publishes the events
+     * @param thread calls the application's listeners, one event after another; rejects events beyond its capacity
      */
     public EventPublisher(ApplicationEventPublisher events, Executor thread, NanoClock clock) {
         this.clock = clock;
@@ -97,7 +100,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
                         Objects.requireNonNullElse(event.deadLetterQueue(), "unknown")));
     }
 
-    // Meters and log lines report the others; no application needs to react to them.
+    // Meters and log lines report the other events, because no application needs to react to them.
 
     @Override
     public void received(DeliveryEvent.Received event) {}
@@ -171,7 +174,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
         try {
             events.publishEvent(event);
         } catch (RuntimeException failure) {
-            log.warn("A listener of {} failed; the delivery continues", event, PrintableException.of(failure));
+            log.warn("An application listener of {} failed; the delivery continues", event, PrintableException.of(failure));
         }
     }
 }

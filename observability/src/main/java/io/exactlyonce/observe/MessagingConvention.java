@@ -11,13 +11,14 @@ import java.util.Optional;
 import org.springframework.messaging.Message;
 
 /**
- * Gives the observation of a message that our listeners get OpenTelemetry's names: {@code messaging.process.duration}, and the
- * attributes of its <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic conventions for
- * messaging</a>. Awspring, which makes that observation, gives it older ones: {@code messaging.operation} and {@code
- * messaging.source.name}. The application's own convention among the options of a container comes first.
+ * Gives the observations of our listeners' messages OpenTelemetry's names: {@code messaging.process.duration}, and the
+ * attributes of its <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic
+ * conventions for messaging</a>. Spring Cloud AWS makes these observations with older names:
+ * {@code messaging.operation} and {@code messaging.source.name}. A convention that the application sets in a
+ * container's options has precedence.
  *
- * <p>The names are still marked <em>Development</em> there: they may change with a release of the conventions, which is why
- * they are literals here, and off by default.
+ * <p>The conventions mark these names as <em>Development</em>, so a release of the conventions may change them. The
+ * names are therefore literals in this class, and off by default.
  */
 public final class MessagingConvention implements GlobalObservationConvention<ReceiverContext<?>> {
 
@@ -27,7 +28,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String PROCESS = "process";
     static final String SETTLE = "settle";
 
-    /** Returns the attributes with few values; the operation is one of OpenTelemetry's. */
+    /** Returns the attributes with few values. The operation is one of OpenTelemetry's operations. */
     static KeyValues describe(String operation, Delivery delivery) {
         return KeyValues.of(
                 KeyValue.of("messaging.system", "aws_sqs"),
@@ -37,7 +38,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
                         "messaging.destination.name", delivery.subscription().queue()));
     }
 
-    /** Awspring's context holds the message, and the message its delivery. */
+    /** Finds the delivery: Spring Cloud AWS's context has the message, and the message has its delivery. */
     private static Optional<Delivery> find(Observation.Context context) {
         return context instanceof ReceiverContext<?> received && received.getCarrier() instanceof Message<?> message
                 ? ReceivedMessage.of(message).map(ReceivedMessage::delivery)
@@ -63,7 +64,10 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
         return "process " + delivery(context).subscription().queue();
     }
 
-    /** Always includes {@code error.type}, because all meters of one name must have the same tags. */
+    /**
+     * Returns the attributes with few values. Always includes {@code error.type}, because all meters of one name must
+     * have the same tags.
+     */
     @Override
     public KeyValues getLowCardinalityKeyValues(ReceiverContext<?> context) {
         Throwable error = context.getError();

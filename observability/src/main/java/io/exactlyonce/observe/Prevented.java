@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts repeats that claims have prevented on this instance, and logs them at INFO: each takeover; the first
- * suppressed duplicate of a listener and its first delivery beyond the visibility timeout; then their numbers, once an
- * hour.
+ * Counts repeats that claims have prevented on this instance, and logs them at INFO. Logs each takeover. Logs each
+ * listener's first suppressed duplicate, and its first delivery beyond the visibility timeout; later ones are logged as
+ * numbers once an hour.
  */
 public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
@@ -33,7 +33,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
      *
      * @param duplicatesSuppressed messages that were deleted without a handler, because their key was completed
      * @param overlapsThatWaited deliveries whose key another delivery owned
-     * @param takeovers attempts at a key whose earlier attempt ended without a recorded outcome
+     * @param takeovers attempts at keys whose earlier attempt has no recorded outcome
      * @param mismatches deliveries whose key was completed for another payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
@@ -47,7 +47,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** A count that logs its first event at once, and later ones once an hour. */
+    /** A count that logs its first event at once, and later events once an hour. */
     private static final class Total {
         private final AtomicLong count = new AtomicLong();
         private long logged = 1;
@@ -77,7 +77,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** @param clock the clock of receives */
+    /** @param clock the clock of the receive times */
     public Prevented(NanoClock clock) {
         this.clock = clock;
         this.loggedAt = clock.nanoTime();
@@ -131,7 +131,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Logs the numbers once an hour. Called by one thread. */
+    /** Logs the new numbers. Called once an hour by one thread. */
     public void tick() {
         long now = clock.nanoTime();
         if (now - loggedAt >= INTERVAL_NANOS) {
@@ -145,12 +145,12 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns prevented repeats of all listeners, including stopped ones. */
+    /** Returns the prevented repeats of all listeners, including stopped ones. */
     public Counts all() {
         return listeners.values().stream().map(Listener::counts).reduce(new Counts(0, 0, 0, 0), Counts::plus);
     }
 
-    /** Returns prevented repeats of a listener on one queue. */
+    /** Returns the prevented repeats of a listener on one queue. */
     public Counts counts(Subscription subscription) {
         return of(subscription).counts();
     }

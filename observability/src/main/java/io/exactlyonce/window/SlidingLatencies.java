@@ -5,8 +5,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.IntCountsHistogram;
 
 /**
- * The latest latencies: of a span of time, or a minimum number if the span had fewer. They are in a ring of histograms of 13 KB each. The
- * oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has the lock.
+ * The latest latencies: those of a time span, or a minimum number if the span has fewer. They are kept in a ring of
+ * histograms of 13 KB each. The oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has the
+ * lock.
  */
 final class SlidingLatencies {
 
@@ -15,7 +16,7 @@ final class SlidingLatencies {
 
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    /** Longer latencies count as this one. SQS ends a receive after twelve hours. */
+    /** Longer latencies count as this value. SQS ends a receive after twelve hours. */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final IntCountsHistogram[] ring;
@@ -25,10 +26,10 @@ final class SlidingLatencies {
     private long filledSince;
 
     /**
-     * @param parts number of histograms; one of them is being filled, the others cover the span
-     * @param span age at which a latency is old
-     * @param fewest number of latencies that are kept although they are old
-     * @param nanos now
+     * @param parts the number of histograms; one of them is being filled, and the others cover the span
+     * @param span the age from which a latency is old
+     * @param fewest the number of latencies that are kept even if they are old
+     * @param nanos the current time
      */
     SlidingLatencies(int parts, Duration span, int fewest, long nanos) {
         ring = new IntCountsHistogram[parts];

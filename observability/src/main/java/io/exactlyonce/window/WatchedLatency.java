@@ -7,25 +7,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latencies of one listener on one queue, and the rule that warns of them. Time passes from delivery to delivery, so
- * a listener without traffic never warns. Some 180 KB.
+ * The latencies of one listener on one queue, and the rule for warnings about them. The rule is checked at deliveries,
+ * so a listener without traffic never warns. Takes about 180 KB.
  *
- * <p>Thread-safe: a delivery takes the lock once, to count in two histograms, and allocates nothing. Percentiles are read
- * under the same lock, by a check at most once a second and by each scrape.
+ * <p>Thread-safe. A delivery takes the lock once to count in two histograms, and allocates nothing. Percentiles are
+ * read under the same lock: by a check at most once a second, and by each scrape.
  */
 final class WatchedLatency {
 
-    /** Part of the visibility timeout above which p95 is near it: the bound of the alert. */
+    /** The fraction of the visibility timeout above which p95 counts as near. The alert has the same bound. */
     private static final double NEAR = 0.8;
 
-    /** Part of the visibility timeout below which p95 has recovered. */
+    /** The fraction of the visibility timeout below which p95 has recovered. */
     private static final double RECOVERED = 0.7;
 
     private static final Duration RECENT = Duration.ofMinutes(5);
     private static final int FEWEST_RECENT = 100;
     private static final int RECENT_PARTS = 6;
 
-    /** The recommendation is made of six to twelve hours. */
+    /** The time span behind the recommendation, which uses the last six to twelve hours. */
     private static final Duration USUAL = Duration.ofHours(6);
 
     private static final int FEWEST_USUAL = 2_000;
@@ -52,7 +52,10 @@ final class WatchedLatency {
         checkedAt = nanos;
     }
 
-    /** Sets the subscription of the listener's latest start. Latencies stay, and count against its visibility timeout. */
+    /**
+     * Sets the subscription of the listener's latest start. Earlier latencies stay, and are compared with the new
+     * visibility timeout.
+     */
     void started(Subscription latest) {
         subscription = latest;
     }
@@ -66,7 +69,7 @@ final class WatchedLatency {
         lastHandled = nanos;
     }
 
-    /** Records a delivery that has ended, and returns a new warning, or {@code null}. */
+    /** Records a finished delivery. Returns a new warning, or {@code null}. */
     synchronized @Nullable WindowWarning delivered(long nanos, Duration elapsed) {
         usual.add(nanos, elapsed);
         recent.add(nanos, elapsed);
@@ -90,7 +93,10 @@ final class WatchedLatency {
         return new WindowWarning(next, latencies.p95(), window);
     }
 
-    /** Returns each kind once, until p95 has recovered. */
+    /**
+     * Returns the kind for these latencies. {@code NEAR} and {@code BREACHED} stay until p95 recovers, so each is
+     * reported once.
+     */
     private Kind next(Latencies latencies, Duration window) {
         double certain = latencies.utilization(window);
         if (certain > 1) {
@@ -106,12 +112,12 @@ final class WatchedLatency {
         return usual.latencies();
     }
 
-    /** Returns the latencies of recent deliveries; none after five minutes without a delivery. */
+    /** Returns the latencies of recent deliveries. Empty after five minutes without a delivery. */
     synchronized Latencies recent(long nanos) {
         return isRecent(nanos - lastDelivered) ? recent.latencies() : Latencies.NONE;
     }
 
-    /** Returns the handlers' own times, as recent as those of the deliveries. */
+    /** Returns the handlers' own times, of the same period as {@link #recent}. */
     synchronized Latencies handlers(long nanos) {
         return isRecent(nanos - lastHandled) ? handlers.latencies() : Latencies.NONE;
     }

@@ -5,34 +5,37 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recommended visibility timeout of a queue, by the rule that fits its consumers.
+ * The recommended visibility timeout of a queue.
  *
  * @param queue the queue's name
- * @param current the window it has
+ * @param current the current visibility timeout
  * @param rule the rule behind the recommendation
- * @param recommended whole seconds, from 1 s to 43,200 s; {@code null} without data
- * @param confidence by the number of deliveries
+ * @param recommended the recommended timeout in whole seconds, from 1 s to 43,200 s; {@code null} without data
+ * @param confidence the confidence, by the number of deliveries
  */
 public record WindowAdvice(
         String queue, Duration current, Rule rule, @Nullable Duration recommended, Confidence confidence) {
 
-    /** Rules for the visibility timeout. They differ because their purposes do; each recommendation names its rule. */
+    /** The rules for the visibility timeout. Each recommendation names its rule. */
     public enum Rule {
 
         /**
-         * The visibility timeout is renewed while the handler runs. It should fit the usual case, and expire soon after
-         * a crash.
+         * The visibility timeout is renewed while the handler runs. The timeout should fit the usual handler, and
+         * expire soon after a crash.
          */
         RENEWED(
                 "2 x p50",
                 "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
-        /** Renewal is off: the visibility timeout must fit all but the rarest case. */
+        /** Renewal is off, so the visibility timeout must fit all but the rarest handlers. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),
 
-        /** The other rules would make the visibility timeout shorter than the measured deliveries allow. */
+        /**
+         * The rule for the renewal mode would recommend a shorter visibility timeout than the measured deliveries
+         * permit.
+         */
         KEPT(
                 "as it is, or p95",
                 "the rule gives less; no value below p95 (p99 of fewer than 200 deliveries) is recommended, and no lower one after few deliveries");
@@ -53,12 +56,12 @@ public record WindowAdvice(
             return formula;
         }
 
-        /** Returns where the rule comes from. */
+        /** Returns the origin of the rule. */
         public String source() {
             return source;
         }
 
-        /** Returns the visibility timeout in seconds, unless it is kept; it may be longer than SQS allows. */
+        /** Returns the visibility timeout in seconds, which may be longer than SQS allows. Not for {@link #KEPT}. */
         private double seconds(Latencies latencies) {
             return this == RENEWED
                     ? 2 * latencies.p50().toNanos() * 1e-9
@@ -66,16 +69,16 @@ public record WindowAdvice(
         }
     }
 
-    /** The confidence of advice, by the number of deliveries behind it. */
+    /** The confidence of a recommendation, by the number of deliveries behind it. */
     public enum Confidence {
 
-        /** There is nothing to go by. */
+        /** There are no deliveries. */
         NONE,
 
-        /** The percentile is one of the longest deliveries seen, or nearly so. */
+        /** The percentile is one of the longest deliveries, or nearly so. */
         LOW,
 
-        /** The percentile is known to within some ten or twenty percent. */
+        /** The percentile is known to within ten or twenty percent. */
         MEDIUM,
 
         /** More deliveries would hardly change it. */
@@ -91,9 +94,9 @@ public record WindowAdvice(
      * Returns advice from measured latencies.
      *
      * @param queue the queue's name
-     * @param current the window it has
+     * @param current the current visibility timeout
      * @param isRenewed whether visibility timeouts are renewed while handlers run
-     * @param latencies of deliveries, from receive to acknowledgement
+     * @param latencies the latencies of deliveries, from receive to acknowledgement
      */
     public static WindowAdvice of(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
         Rule rule = isRenewed ? Rule.RENEWED : Rule.NOT_RENEWED;
@@ -111,14 +114,17 @@ public record WindowAdvice(
                 confidence);
     }
 
-    /** A few quick deliveries must not shorten a visibility timeout that a slow one has just outlasted. */
+    /**
+     * Returns the shortest timeout that may be recommended, in seconds. A few quick deliveries must not shorten a
+     * visibility timeout that a slow delivery has just exceeded.
+     */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();
         Duration kept = confidence == Confidence.LOW || most.compareTo(current) > 0 ? current : most;
         return kept.toNanos() * 1e-9;
     }
 
-    /** Returns the attributes of the queue's Terraform resource, ready to paste; empty without a recommendation. */
+    /** Returns the attributes of the queue's Terraform resource. Empty without a recommendation. */
     public String terraform() {
         return recommended == null
                 ? ""
@@ -135,7 +141,7 @@ public record WindowAdvice(
                                 rule.formula());
     }
 
-    /** Returns a command line for the AWS CLI, ready to paste; empty without a recommendation. */
+    /** Returns an AWS CLI command. Empty without a recommendation. */
     public String cli() {
         return recommended == null
                 ? ""

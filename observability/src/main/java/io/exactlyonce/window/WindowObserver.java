@@ -3,8 +3,8 @@ package io.exactlyonce.window;
 import io.exactlyonce.queue.Subscription;
 
 /**
- * Receives warnings about visibility timeouts. Called by a thread that ends a delivery: it must not block. Its
- * exceptions are logged and otherwise ignored.
+ * Receives warnings about visibility timeouts. The thread that ends a delivery makes the call, so an observer must not
+ * block. Exceptions of an observer are logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface WindowObserver {
@@ -12,7 +12,7 @@ public interface WindowObserver {
     /**
      * Called when p95 is near or beyond the visibility timeout, or has recovered.
      *
-     * @param subscription has the visibility timeout as last read
+     * @param subscription the subscription, with the visibility timeout as last read
      */
     void warned(Subscription subscription, WindowWarning warning);
 }

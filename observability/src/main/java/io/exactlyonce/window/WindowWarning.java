@@ -3,10 +3,11 @@ package io.exactlyonce.window;
 import java.time.Duration;
 
 /**
- * A change of the relation between a listener's latency and its visibility timeout, for its operator.
+ * A warning for operators that compares a listener's latency with its visibility timeout.
  *
  * @param kind the change
- * @param p95 of the deliveries of the last five minutes, or of the last hundred if those are fewer
+ * @param p95 the 95th percentile of the deliveries of the last five minutes, or of the last hundred if the five minutes
+ *     have fewer
  * @param window the visibility timeout
  */
 public record WindowWarning(Kind kind, Duration p95, Duration window) {
@@ -15,13 +16,13 @@ public record WindowWarning(Kind kind, Duration p95, Duration window) {
     public enum Kind {
         /** p95 is above 80 % of the visibility timeout. */
         NEAR,
-        /** p95 is above the visibility timeout: without renewal each of these deliveries is redelivered. */
+        /** p95 is above the visibility timeout. Without renewal, each of these deliveries is redelivered. */
         BREACHED,
         /** p95 is below 70 % of the visibility timeout. */
         RECOVERED
     }
 
-    /** Returns p95 as a part of the visibility timeout. */
+    /** Returns p95 as a fraction of the visibility timeout. */
     public double utilization() {
         return (double) p95.toNanos() / window.toNanos();
     }

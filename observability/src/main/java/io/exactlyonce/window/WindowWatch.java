@@ -16,17 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the latency of each listener on each queue, from the first start of the listener to the end of the process,
- * and logs warnings before it outlasts the visibility timeout. Nothing is stored: a new process starts without history.
+ * Watches the latency of each listener on each queue, and logs a warning before deliveries outlast the visibility
+ * timeout. Watches from the first start of the listener to the end of the process. Nothing is stored, so a new process
+ * starts without history.
  *
- * <p>Measures the time from a message's receive to its confirmed delete, or until it was abandoned, because the
- * visibility timeout must cover it. Deliveries that were returned because their handler failed are left out.
+ * <p>Measures the time from a message's receive to its confirmed delete, or until the delivery was abandoned, because
+ * the visibility timeout must cover this time. Leaves out deliveries that were returned because their handler failed.
  */
 public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
-    /** The fewest deliveries for which the 99th percentile is more than just the longest one. */
+    /** The fewest deliveries for which the 99th percentile differs from the longest delivery. */
     private static final int ENOUGH = 100;
 
     private final boolean isRenewed;
@@ -38,10 +39,10 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
      * The state of one listener's visibility timeout on one queue.
      *
      * @param timeout the visibility timeout as last read
-     * @param latencies of deliveries in the last six to twelve hours
-     * @param recent of the last five minutes' deliveries, or of the last hundred if those are fewer; empty if there was no
-     *     delivery for five minutes
-     * @param handlers the handlers' own times, as recent
+     * @param latencies latencies of deliveries in the last six to twelve hours
+     * @param recent latencies of the last five minutes' deliveries, or of the last hundred if the five minutes have
+     *     fewer; empty if there was no delivery for five minutes
+     * @param handlers the handlers' own times, of the same period
      * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
@@ -57,14 +58,14 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
             return timeout.length();
         }
 
-        /** Returns the part of the visibility timeout that p95 of recent deliveries takes at least. */
+        /** Returns the fraction of the visibility timeout that p95 of recent deliveries takes at least. */
         public double utilization() {
             return recent.utilization(length());
         }
     }
 
     /**
-     * Watches nothing until a listener subscribes.
+     * Makes a watch, which starts with the first subscription.
      *
      * @param isRenewed whether visibility timeouts are renewed while handlers run
      * @param observers receive each warning
@@ -130,7 +131,7 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
                 .toList();
     }
 
-    /** Returns the state of a listener's visibility timeout, empty at its start. */
+    /** Returns the state of a listener's visibility timeout. The state has no latencies when the listener starts. */
     public ListenerWindow window(Subscription subscription) {
         return window(of(subscription));
     }

@@ -1,6 +1,6 @@
 /**
- * Internal: compares queues' visibility timeouts with the latency of deliveries, warns before deliveries outlast them, and
- * recommends better ones.
+ * Internal: compares queues' visibility timeouts with the latency of deliveries, warns before deliveries outlast them,
+ * and recommends better timeouts.
  *
  * <p>This package uses {@code delivery}, {@code time} and {@code queue}.
  */

@@ -487,7 +487,7 @@ class QueueAuditTests {
         audit.tick();
 
         assertThat(output.toString().split("The audit of")).hasSize(3);
-        assertThat(output).contains("finds nothing wrong any more");
+        assertThat(output).contains("found no problems");
     }
 
     @Test
@@ -516,7 +516,7 @@ class QueueAuditTests {
         audit.tick();
 
         assertThat(findings(audit)).isEmpty();
-        assertThat(output).contains("finds nothing wrong any more");
+        assertThat(output).contains("found no problems");
     }
 
     @ParameterizedTest

@@ -92,7 +92,7 @@ class EventPublisherTests {
 
         failing.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Parked()));
 
-        assertThat(output).contains("A listener of KeyParked").contains("broken listener");
+        assertThat(output).contains("An application listener of KeyParked").contains("broken listener");
     }
 
     /** Under lasting overload the listener that handles an event makes room for one, and the next one finds none. */
