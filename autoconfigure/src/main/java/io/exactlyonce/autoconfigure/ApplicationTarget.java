@@ -12,8 +12,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**
- * Finds the primary {@code DataSource} of the application when claims first need it: an application that claims nothing
- * needs none.
+ * Finds the application's primary {@code DataSource} when claims first need it. An application without claims therefore
+ * needs no {@code DataSource}.
  */
 final class ApplicationTarget implements Supplier<Target> {
 

@@ -7,12 +7,12 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
-/** Adds the listener of commits to each transaction manager, including managers that Spring Boot does not customize. */
+/** Adds the commit listener to each transaction manager, including managers that Spring Boot does not customize. */
 final class CommitListenerPostProcessor implements BeanPostProcessor {
 
     private final CommitListener listener = new CommitListener();
 
-    /** The list of the manager may be immutable. */
+    /** Sets a copy of the manager's list with the listener, because the list may be immutable. */
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof ConfigurableTransactionManager manager) {

@@ -109,7 +109,10 @@ import tools.jackson.databind.json.JsonMapper;
 })
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
-    /** Groups of the module that observes. Configuration may be shared with applications that are without it. */
+    /**
+     * Property groups of the observability module. Configuration may be shared with applications that do not have this
+     * module.
+     */
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
     private static final String LISTENER_CONFIGURER = "exactlyOnceListenerConfigurer";
@@ -123,7 +126,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
 
-    /** Injects dependencies of most beans here, so neither the store nor the JSON mapper may need one of them. */
+    /**
+     * Constructed early, because most beans need this configuration. So neither the store nor the JSON mapper may need
+     * such a bean.
+     */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
             EngineScheduler scheduler,
@@ -168,7 +174,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 own);
     }
 
-    /** Closes the store's front after all of its callers and before the store. */
+    /** Closes the group commit after all of its callers and before the store. */
     @Override
     public void destroy() {
         if (async instanceof GroupCommitClaimStore front) {
@@ -234,7 +240,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 () -> backends.forEach(ClaimBackend::requireReady));
     }
 
-    /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
+    /**
+     * Runs renewals. They start first and stop last, because handlers and acknowledgements need them until they finish.
+     */
     @Bean
     PeriodicTaskLifecycle exactlyOncePeriodicTasks(
             Renewer renewals, ListenerEngine engine, ListenerRegistry listeners) {
@@ -263,7 +271,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new DefaultExactlyOnceOperations(executions, engine.readiness());
     }
 
-    /** A store of the application's own may have no parked claims to show. */
+    /** A custom store may have no parked claims to show. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
@@ -302,7 +310,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         ListenerModes modes = modes(properties, environment);
         return new ExactlyOnceListenerConfigurer(beans, modes, (manager, own, named) -> {
             ListenerEngine its = engine.getObject();
-            // A transaction proves itself on the table, which may have to be created first.
+            // The transaction check uses the table, which may not exist yet.
             its.readiness().run();
             ClaimTransaction.Factory factory = transactions.getIfAvailable(() -> {
                 throw new UnsupportedTransactionException(
@@ -315,8 +323,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Moves our configurer of Spring Cloud AWS behind those of the application and of all other auto-configurations: later ones may
-     * replace what it configures.
+     * Moves our configurer of Spring Cloud AWS behind the configurers of the application and of all other
+     * auto-configurations, because a later configurer may replace the settings of an earlier one.
      */
     @Bean
     static BeanDefinitionRegistryPostProcessor exactlyOnceListenerConfigurerIsLast() {
@@ -336,7 +344,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Creates listeners' beans eagerly. With lazy initialization nothing else would create them, and their queues would silently not be read.
+     * Creates the beans of listeners eagerly. With lazy initialization, nothing else would create them, and their
+     * queues would not be read, without any message.
      */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy(BeanFactory beans) {
@@ -344,7 +353,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 ExactlyOnceAdvisor.isListener(type) || mayBeListener(definition, type, beans);
     }
 
-    /** A bean method that returns an application interface shows only when it is called whether its object is a listener. */
+    /**
+     * Returns whether a bean may be a listener. For a bean method that returns an application interface, only a call
+     * shows whether its object is a listener.
+     */
     private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
         return definition.getFactoryMethodName() != null
                 && Modifier.isAbstract(type.getModifiers())
@@ -356,7 +368,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
-        // Advice is made before properties are bound for beans.
+        // Advice is made before beans with properties are bound.
         ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
     }
@@ -376,14 +388,14 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerModes(environment, properties.mode(), own);
     }
 
-    /** Only for observed listeners, like the following. */
+    /** Only for observed listeners, like the following beans. */
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
         return new ObservedCounts(scheduler);
     }
 
-    /** Checks the database, and creates its table, in parallel with startup. Its thread's queue is bounded. */
+    /** Checks the database, and creates its table, in parallel with startup. The queue of the thread is bounded. */
     @Bean
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
@@ -392,7 +404,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
-    /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */
+    /** Ensures that infrastructure advice is applied even with {@code spring.aop.auto=false}. */
     static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar {
 
         @Override

@@ -13,7 +13,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-/** Explains an {@link ExactlyOnceSetupException}; before Spring Boot's own analyzers, which have no remedy for it. */
+/**
+ * Explains an {@link ExactlyOnceSetupException}. Runs before Spring Boot's own analyzers, which have no remedy for it.
+ */
 @Order(0)
 final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOnceSetupException> {
 
@@ -32,7 +34,7 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     private String place(String property) {
-        // A listener's id may have characters that a property name may not.
+        // A listener's id may contain characters that a property name may not.
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             ConfigurationPropertyName set = LISTENERS.isParentOf(name) ? firstWithin(name, source) : name;
@@ -44,7 +46,7 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
         return "";
     }
 
-    /** A listener's id is not set itself, but its settings are. */
+    /** Returns the first property below a listener's id, because the id itself has no value. */
     private static ConfigurationPropertyName firstWithin(
             ConfigurationPropertyName group, ConfigurationPropertySource source) {
         return source instanceof IterableConfigurationPropertySource names

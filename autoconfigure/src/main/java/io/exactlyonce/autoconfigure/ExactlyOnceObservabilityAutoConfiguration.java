@@ -36,7 +36,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-/** Watches listeners: visibility timeouts, queues, and each delivery, for events, logs and traces. */
+/** Observes visibility timeouts, queues and deliveries. The results are events, log lines and traces. */
 @AutoConfiguration(after = ExactlyOnceAutoConfiguration.class)
 @ConditionalOnClass(WindowWatch.class)
 @ConditionalOnBean(ListenerEngine.class)
@@ -93,7 +93,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
         return backends.stream().map(says).flatMap(Optional::stream).findFirst();
     }
 
-    /** Ends before renewals do. */
+    /** Runs audits, which stop before renewals stop. */
     @Bean
     @DependsOn("exactlyOncePeriodicTasks")
     PeriodicTaskLifecycle exactlyOnceAudits(EngineScheduler scheduler, QueueAudit audit, Prevented prevented) {
@@ -123,7 +123,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                 observation.opentelemetryNames());
     }
 
-    /** Spring Boot has every registry go by it. */
+    /** Spring Boot adds this convention to each observation registry. */
     @Bean
     @ConditionalOnProperty("exactly-once.observation.opentelemetry-names")
     static MessagingConvention exactlyOnceMessagingConvention() {

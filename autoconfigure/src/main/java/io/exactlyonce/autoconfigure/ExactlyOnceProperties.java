@@ -62,7 +62,7 @@ public record ExactlyOnceProperties(
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
-    /** Checks the bounds of each value, and then the values that must fit together. */
+    /** Checks the bounds of each value, and then values that depend on each other. */
     public ExactlyOnceProperties {
         requireOwn("exactly-once.mode", mode, ClaimMode.AS_CONFIGURED);
         requireOwn("exactly-once.claim.on-mismatch", claim.onMismatch(), MismatchPolicy.AS_CONFIGURED);
@@ -71,14 +71,15 @@ public record ExactlyOnceProperties(
         Cleanup cleanup = claim.cleanup();
         require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
 
-        // One for renewals, which must never wait for claims.
+        // One connection is for renewals, which must never wait for claims.
         require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
         require(ClaimPool.TIMEOUT_PROPERTY, datasource.connectionTimeout(), SECOND, MINUTE);
         Duration lag = datasource.replicaLagInterval();
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
-        // One statement peeks at all of them, and its advisory locks must fit into PostgreSQL's table of locks.
+        // One statement peeks at the keys of all waiting deliveries, and its advisory locks must fit into PostgreSQL's
+        // lock table.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
@@ -112,7 +113,7 @@ public record ExactlyOnceProperties(
         }
     }
 
-    /** Returns each lease that is set, by its property's name. */
+    /** Returns each configured lease by its property's name. */
     Map<String, Duration> leases() {
         Map<String, Duration> leases = new LinkedHashMap<>();
         leases.put("exactly-once.claim.lease", claim.lease());
@@ -154,7 +155,9 @@ public record ExactlyOnceProperties(
             return new Listener(null, null, claim.lease(), claim.retention(), null, delays, null, null);
         }
 
-        /** Returns these settings, with those for all listeners as defaults where no annotation comes first. */
+        /**
+         * Returns these settings, with the settings for all listeners as defaults if annotations do not override them.
+         */
         Listener or(Listener all) {
             return new Listener(
                     mode,
@@ -267,7 +270,7 @@ public record ExactlyOnceProperties(
             this.module = module;
         }
 
-        /** Returns the startup failure of an application without the module of its store. */
+        /** Returns the startup failure of an application that lacks the module of its store. */
         InvalidPropertyException isMissing() {
             return new InvalidPropertyException(
                     "exactly-once.claim.store",
@@ -326,7 +329,7 @@ public record ExactlyOnceProperties(
                         "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !ClaimPool.Target.isPostgresql(url)) {
-                // The URL may have a password, so only the part before the host is quoted.
+                // The URL may contain a password, so only the part before the host is quoted.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
                         URL,
@@ -342,14 +345,14 @@ public record ExactlyOnceProperties(
             }
         }
 
-        /** Returns what the URL, the user and the password lead to; {@code null} without a URL. */
+        /** Returns the target of URL, user and password; {@code null} without a URL. */
         ClaimPool.@Nullable Target target() {
             return url == null
                     ? null
                     : new ClaimPool.Target(URL, url, username, password).as(username, password, STATIC);
         }
 
-        /** Without URL and password. */
+        /** Leaves URL and password out. */
         @Override
         public String toString() {
             return "Datasource[maximumPoolSize=%d]".formatted(maximumPoolSize);
@@ -366,7 +369,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("0.5") double at) {
 
-        /** Keeps deliveries that were received together from being renewed in one burst forever. */
+        /** The jitter, because deliveries that were received together would otherwise be renewed together forever. */
         private static final double JITTER = 0.1;
 
         RenewalSchedule schedule() {

@@ -11,14 +11,17 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Results as JSON, written and read by the application's mapper; except that no class is ever chosen by its name in the
- * stored text, whatever the mapper allows elsewhere.
+ * Writes and reads results as JSON with the application's mapper. The stored text never chooses a class by name, even
+ * if the mapper permits that elsewhere.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
 
-    /** Types of which it is known, since an exception is dear. The application has a few of them. */
+    /**
+     * Types that are known to be readable, because the exception for an unreadable type is expensive. An application
+     * has only a few result types.
+     */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
     JacksonResultSerializer(JsonMapper mapper) {
@@ -44,7 +47,10 @@ final class JacksonResultSerializer implements ResultSerializer {
         return mapper.readValue(json, mapper.constructType(type));
     }
 
-    /** An object without fields fits few types, but only a type that nothing can be read as has an invalid definition. */
+    /**
+     * Returns why results of a type cannot be read; {@code null} if they can. Tries to read an object without fields,
+     * which fits few types. But only a type that nothing can be read as fails with an invalid definition.
+     */
     @Override
     public @Nullable String whyUnreadable(Type type) {
         if (readable.contains(type)) {
@@ -55,7 +61,7 @@ final class JacksonResultSerializer implements ResultSerializer {
         } catch (InvalidDefinitionException unreadable) {
             return unreadable.getOriginalMessage();
         } catch (JacksonException unfit) {
-            // Another text fits.
+            // The type can be read from another text.
         }
         readable.add(type);
         return null;

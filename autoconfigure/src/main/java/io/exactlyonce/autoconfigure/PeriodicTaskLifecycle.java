@@ -5,13 +5,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
-/** Does something again and again, from before the first container starts until after the last has stopped. */
+/** Runs a periodic task. The task starts before the first container and stops after the last one. */
 final class PeriodicTaskLifecycle implements SmartLifecycle {
 
     private final Supplier<EngineScheduler.PeriodicTask> begin;
     private volatile EngineScheduler.@Nullable PeriodicTask ticks;
 
-    /** @param begin starts a task that runs until it is closed */
+    /** @param begin starts the task, which runs until it is closed */
     PeriodicTaskLifecycle(Supplier<EngineScheduler.PeriodicTask> begin) {
         this.begin = begin;
     }
@@ -36,8 +36,9 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests,
-     * which may also run under claims; Boot keeps the 2048 phases below the highest for that.
+     * Returns a phase below the containers and the web server. Containers have the highest phase: they start last and
+     * stop first. Next, a web server waits for its requests, which may also hold claims; Boot uses the 2048 phases
+     * below the highest for that.
      */
     @Override
     public int getPhase() {

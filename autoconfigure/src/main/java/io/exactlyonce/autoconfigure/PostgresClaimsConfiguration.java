@@ -36,7 +36,10 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Keeps claims in PostgreSQL, unless the application has its own store. Then no database is needed. */
+/**
+ * Keeps claims in PostgreSQL, unless the application has its own store. With its own store, an application needs no
+ * database.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(PostgresClaimStore.class)
 @ConditionalOnMissingBean(ClaimStore.class)
@@ -44,7 +47,10 @@ class PostgresClaimsConfiguration {
 
     static final String RETENTION = "exactlyOnceRetention";
 
-    /** Rows that one transaction deletes: it ends in milliseconds, and the next one follows while there are more. */
+    /**
+     * The most rows that one transaction deletes. A transaction takes milliseconds, and the next one follows while
+     * expired rows remain.
+     */
     private static final int CLEANUP_BATCH = 500;
 
     private static final String TWO_MARKED =
@@ -58,7 +64,7 @@ class PostgresClaimsConfiguration {
     private final ExactlyOnceProperties.Datasource datasource;
     private final Map<String, Duration> leases;
 
-    /** Connections of a pool for the deletion of expired claims: it takes none from claims. */
+    /** The connections for deleting expired claims, which are added to the pool, so that claims lose none. */
     private final int forCleanup;
 
     PostgresClaimsConfiguration(ExactlyOnceProperties properties) {
@@ -68,7 +74,10 @@ class PostgresClaimsConfiguration {
         this.forCleanup = properties.claim().cleanup().enabled() ? 1 : 0;
     }
 
-    /** No {@code DataSource} for Boot and the application: it is neither injected nor a part of {@code db}. */
+    /**
+     * Makes the pool. The pool is not a {@code DataSource} for Boot or the application: it cannot be injected, and is
+     * not part of {@code db} health.
+     */
     @Bean
     ClaimPool exactlyOnceClaimPool(
             @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
@@ -97,7 +106,10 @@ class PostgresClaimsConfiguration {
                 datasource.connectionTimeout()));
     }
 
-    /** If the visibility timeout is the lease, the audit checks it. */
+    /**
+     * Requires that a lease is longer than a renewal may wait. If the lease is the visibility timeout, the audit checks
+     * this instead.
+     */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         leases.forEach((property, lease) -> {
@@ -134,8 +146,9 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Leaves one connection to renewals, one to peeks, and those to operators that a marked DataSource lends them. A call that waits
-     * behind a transaction has the same time limit as one that waits for a connection.
+     * Limits the concurrent claim calls. One connection is left for renewals, one for peeks, and as many as a marked
+     * DataSource lends to operators. A call that waits behind a transaction has the same time limit as a call that
+     * waits for a connection.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
@@ -178,7 +191,10 @@ class PostgresClaimsConfiguration {
                 () -> interval.isZero() ? () -> {} : scheduler.every(interval, "exactly-once-replicas-1", look));
     }
 
-    /** An application that claims nothing does not connect for other things either. */
+    /**
+     * Returns a task that does nothing until a listener uses claims, and claims can be kept. An application without claims
+     * therefore does not connect for other purposes either.
+     */
     private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
         return () -> {
             if (database.isReady()) {
@@ -187,7 +203,7 @@ class PostgresClaimsConfiguration {
         };
     }
 
-    /** Deletes claims after their retention; a custom store deletes its claims itself. */
+    /** Deletes claims after their retention. A custom store must delete its own claims. */
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(

@@ -1,6 +1,6 @@
 /**
- * Internal: wiring, with auto-configurations, properties and failure analyses. It may use every package, and no package uses
- * it.
+ * Internal: wiring, with auto-configurations, properties and failure analyzers. This package may use every package, and
+ * no package uses it.
  */
 @NullMarked
 package io.exactlyonce.autoconfigure;

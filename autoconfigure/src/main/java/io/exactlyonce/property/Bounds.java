@@ -7,21 +7,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.annotation.DurationFormat.Unit;
 
-/** Checks values against their bounds. Exceptions name value, bound and remedy. */
+/** Checks values against their bounds. Exceptions name the value, the bound and the remedy. */
 public final class Bounds {
 
     private Bounds() {}
 
     /**
-     * Requires a length of time, a size or a number.
+     * Requires that a duration, a size or a number is within its bounds.
      *
-     * @param property its full name
-     * @param value {@code null} if there is none
-     * @throws InvalidPropertyException if the value is less or more, or no number
+     * @param property the property's full name
+     * @param value the value; {@code null} if the property is not set
+     * @throws InvalidPropertyException if the value is out of bounds, or not a number
      */
     public static <T extends Comparable<T>> void require(String property, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
-            // Spring takes a number without a unit for milliseconds; most that are too short were meant to be seconds.
+            // Spring reads a number without a unit as milliseconds. Most values that are too short were meant as
+            // seconds.
             String unit = value instanceof Duration ? ", with its unit, such as %s: 30 alone is 30 ms" : "";
             throw new InvalidPropertyException(
                     property,
@@ -31,14 +32,14 @@ public final class Bounds {
     }
 
     /**
-     * Requires that one length of time is not shorter than another one.
+     * Requires that one duration is at least as long as another.
      *
-     * @param longer full name of the property that must not be the shorter one
-     * @param value its value; {@code null} if there is none
-     * @param shorter full name of the other
-     * @param least its value; {@code null} if there is none
+     * @param longer the full name of the property that must not be shorter
+     * @param value its value; {@code null} if the property is not set
+     * @param shorter the full name of the other property
+     * @param least the other property's value; {@code null} if it is not set
      * @param why the consequence of a violation
-     * @throws InvalidPropertyException if it is shorter
+     * @throws InvalidPropertyException if {@code longer} is shorter
      */
     public static void requireOrder(
             String longer, @Nullable Duration value, String shorter, @Nullable Duration least, String why) {
@@ -51,12 +52,12 @@ public final class Bounds {
     }
 
     /**
-     * Requires that a property has a value of its own, and not the one by which an annotation refers to the property.
+     * Requires that a property does not have the value by which an annotation refers to the property.
      *
-     * @param property its full name
-     * @param value {@code null} if there is none
+     * @param property the property's full name
+     * @param value the value; {@code null} if the property is not set
      * @param reference the annotation's value
-     * @throws InvalidPropertyException if it is the annotation's
+     * @throws InvalidPropertyException if the property has the annotation's value
      */
     public static <E extends Enum<E>> void requireOwn(String property, @Nullable E value, E reference) {
         if (value == reference) {
@@ -74,7 +75,7 @@ public final class Bounds {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Writes a length of time as Spring Boot reads it: a number and one unit, the longest that fits. */
+    /** Formats a duration as Spring Boot reads it: a whole number of the largest unit that fits. */
     private static String text(Object value) {
         if (!(value instanceof Duration duration)) {
             return String.valueOf(value);

@@ -2,7 +2,7 @@ package io.exactlyonce.property;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 
-/** A property has a value with which keys cannot be claimed, or a name that means nothing. */
+/** The value of a property prevents claims, or a property's name is unknown. */
 public final class InvalidPropertyException extends ExactlyOnceSetupException {
 
     private final String property;
@@ -10,8 +10,8 @@ public final class InvalidPropertyException extends ExactlyOnceSetupException {
     /**
      * Creates an exception.
      *
-     * @param property its full name
-     * @param problem the problem, with the value and the bound; no secret
+     * @param property the property's full name
+     * @param problem the problem, with the value and the bound, but without secrets
      * @param remedy the fix
      */
     public InvalidPropertyException(String property, String problem, String remedy) {

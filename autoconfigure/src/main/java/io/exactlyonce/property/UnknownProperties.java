@@ -19,16 +19,16 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Fails startup on names within {@code exactly-once} that nothing reads, or only logs them. Spring ignores them
- * silently, and a misspelt {@code retention} would cause a duplicate weeks later. Reports names and places, never
- * values: one may be a password.
+ * Finds property names under {@code exactly-once} that nothing reads, and fails startup or logs them. Spring ignores
+ * such names, and a misspelled {@code retention} would cause a duplicate weeks later. Reports names and origins, and
+ * never values, which may be passwords.
  *
  * <p>Spring Boot's filter skips environment variables and system properties, because other programs also set them.
  *
- * @param environment has the properties
- * @param group the name that they begin with, {@code exactly-once} or one within
- * @param type the type that they are bound to
- * @param ofOtherModules groups within it that an optional module reads and checks
+ * @param environment the environment with the properties
+ * @param group the prefix of the names: {@code exactly-once} or a group within it
+ * @param type the type to which the properties are bound
+ * @param ofOtherModules groups within the prefix that an optional module reads and checks
  */
 public record UnknownProperties(
         ConfigurableEnvironment environment, String group, Class<?> type, Set<String> ofOtherModules)
@@ -38,7 +38,10 @@ public record UnknownProperties(
     public enum Reaction {
         /** Startup fails. */
         FAIL,
-        /** The names are logged: versions of an application can share a configuration, and each reads other names. */
+        /**
+         * The names are logged. Several versions of an application can share a configuration, and each version reads
+         * other names.
+         */
         WARN
     }
 
@@ -52,7 +55,7 @@ public record UnknownProperties(
             var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
             Binder.get(environment).bind(group, Bindable.of(type), handler);
         } catch (BindException failure) {
-            // The bean's own binding reports invalid values.
+            // The binding of the bean itself reports invalid values.
             if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
                 report(unbound.getUnboundProperties().stream()
                         .filter(property -> !isOfAnotherGroup(property, beans))
@@ -62,13 +65,16 @@ public record UnknownProperties(
         }
     }
 
-    /** A group within this one has its own names, which are left to its own check. */
+    /**
+     * Returns whether a property belongs to another group. A group within this one has its own names and its own check.
+     */
     private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
             return true;
         }
         for (String bean : beans.getBeanDefinitionNames()) {
-            // Creates no factory, not even to find a type: a bean created now would stay without injection.
+            // Does not create a factory, not even to find a type, because a bean that is created now would get no
+            // injection.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
             if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
                 return true;
@@ -77,7 +83,10 @@ public record UnknownProperties(
         return false;
     }
 
-    /** A group without a value is valid; a value at the group's own name is a mistake. */
+    /**
+     * Returns whether a property is within a group. A group without a value is valid, and a value for the group's own
+     * name is a mistake.
+     */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
         boolean isHeading = group.equals(property.getName())
@@ -98,7 +107,7 @@ public record UnknownProperties(
                                 + " share: %s=warn)".formatted(REACTION)));
     }
 
-    /** Stops the start, or only warns. */
+    /** Fails startup, or logs at WARN. */
     public static void report(Reaction reaction, InvalidPropertyException unknown) {
         if (reaction == Reaction.FAIL) {
             throw unknown;
