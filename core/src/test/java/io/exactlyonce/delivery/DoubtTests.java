@@ -283,7 +283,8 @@ class DoubtTests {
         Reconciler<?> finding = attempt -> Reconciliation.done(7);
 
         assertThatThrownBy(() -> reconcile(
-                        new TypedReconciler(finding, Message::getPayload, ResolvableType.forClass(String.class)), DeliveryRig::neverCalled))
+                        new TypedReconciler(finding, Message::getPayload, ResolvableType.forClass(String.class)),
+                        DeliveryRig::neverCalled))
                 .hasMessageContaining("'listener' answered done with a result that is or contains a java.lang.Integer")
                 .hasMessageContaining("the handler returns java.lang.String");
 

@@ -174,7 +174,10 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
         try {
             events.publishEvent(event);
         } catch (RuntimeException failure) {
-            log.warn("An application listener of {} failed; the delivery continues", event, PrintableException.of(failure));
+            log.warn(
+                    "An application listener of {} failed; the delivery continues",
+                    event,
+                    PrintableException.of(failure));
         }
     }
 }

@@ -16,8 +16,8 @@ import software.amazon.awssdk.services.sqs.model.CreateQueueResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Creates a dead-letter queue before each queue that an application's client creates without one. Each client is wrapped
- * as a bean, because a customizer of the application may replace what another one has configured.
+ * Creates a dead-letter queue for each queue that an application's client creates without one. Wraps each client after
+ * it was built, because the application's customizer may replace the settings of another customizer.
  */
 final class DeadLetterQueues implements BeanPostProcessor, MethodInterceptor {
 
@@ -29,7 +29,8 @@ final class DeadLetterQueues implements BeanPostProcessor, MethodInterceptor {
             return bean;
         }
         ProxyFactory proxies = new ProxyFactory(bean);
-        // An application may inject a client by its class, but the SDK's is final.
+        // An application may inject a client by its class. The SDK's own class is final, so only other classes are
+        // extended.
         proxies.setProxyTargetClass(!Modifier.isFinal(bean.getClass().getModifiers()));
         proxies.addAdvice(this);
         return proxies.getProxy();
@@ -42,7 +43,7 @@ final class DeadLetterQueues implements BeanPostProcessor, MethodInterceptor {
                 : call.proceed();
     }
 
-    @SuppressWarnings("unchecked") // The client has two variants of the method.
+    @SuppressWarnings("unchecked") // Clients have two variants of createQueue.
     private static CreateQueueRequest request(Object argument) {
         return argument instanceof CreateQueueRequest request
                 ? request

@@ -8,10 +8,10 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.PropertySource;
 
 /**
- * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
- * application first connects, and stops with it. Claim table and queues, each with a dead-letter queue after 8 receives,
- * are created on demand, unless the application's properties forbid it. Schemas that {@code spring.datasource.url} names
- * in {@code currentSchema} exist, and are used. In development:
+ * A PostgreSQL server and an SQS server for one application, instead of the servers in its properties. Each server
+ * starts when the application first connects, and stops with the application. Claim table and queues, each with a
+ * dead-letter queue after 8 receives, are created on demand, unless the application's properties forbid it. Schemas
+ * that {@code spring.datasource.url} names in {@code currentSchema} exist, and are used. In development:
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -31,7 +31,8 @@ public class ExactlyOnceServers {
 
     @Bean
     LocalPostgres localPostgres() {
-        // Without the hook: it would stop the server while the application, which stops the bean, still needs it.
+        // The shutdown hook is off, because it would stop the server while the application still needs it. The
+        // application stops the bean.
         LocalPostgres postgres = LocalPostgres.start(settings -> settings.setRegisterShutdownHook(false));
         log.info(
                 "PostgreSQL is at {}, user {}, password in {}",

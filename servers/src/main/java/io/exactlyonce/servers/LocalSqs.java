@@ -11,8 +11,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
- * An SQS server in this JVM (ElasticMQ), with its queues in memory. As a bean, it is the server of all Spring Cloud AWS
- * clients, also for other services, and overrides their properties.
+ * An SQS server in this JVM (ElasticMQ), with its queues in memory. If the server is a bean, all Spring Cloud AWS
+ * clients use it, also clients of other services, whatever their properties are.
  *
  * <p>It listens on loopback only. Its endpoint has a path that is a random value, the same for all servers of this user
  * of the machine. Without it, other users and web pages can neither send nor receive messages, nor read, change or delete
@@ -21,13 +21,16 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
 
     private static final String HOST = "127.0.0.1";
-    /** Any value works: the server ignores regions and credentials. */
+    /** Any region works, because the server ignores regions and credentials. */
     private static final Region REGION = Region.US_EAST_1;
 
     private static final String CREDENTIAL = "x";
     private static final String PATH_FILE = "sqs-path";
 
-    /** The name that has the server take a queue's address from the request: its port is not known before it starts. */
+    /**
+     * With this name, the server takes a queue's address from the request, because its port is unknown before it
+     * starts.
+     */
     private static final String OF_THE_REQUEST = "*";
 
     private final SQSRestServer server;
@@ -38,7 +41,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
         this.endpoint = endpoint(server.waitUntilStarted().localAddress().getPort());
     }
 
-    /** Starts a server at a free port. */
+    /** Starts a server on a free port. */
     public static LocalSqs start() {
         return start(0);
     }
@@ -46,7 +49,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param port 0 for a free one
+     * @param port the port; 0 for a free port
      */
     public static LocalSqs start(int port) {
         return new LocalSqs(SQSRestServerBuilder.withInterface(HOST)
@@ -55,7 +58,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
                 .start());
     }
 
-    /** Returns the endpoint of a server that any JVM of this user has started at a port. */
+    /** Returns the endpoint of a server that a JVM of this user started on a port. */
     public static URI endpoint(int port) {
         return URI.create("http://%s:%d/%s".formatted(HOST, port, path()));
     }
@@ -64,7 +67,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
         return PrivateFolder.ofThisUser().secret(PATH_FILE);
     }
 
-    /** Returns a client of a server such as this one, which may be in another JVM. The caller closes it. */
+    /** Returns a client of such a server, which may run in another JVM. The caller must close the client. */
     public static SqsClient client(URI endpoint) {
         return SqsClient.builder()
                 .endpointOverride(endpoint)
@@ -94,7 +97,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
         return CREDENTIAL;
     }
 
-    /** Stops the server; its queues are gone. */
+    /** Stops the server. Its queues are lost. */
     @Override
     public void close() {
         server.stopAndWait();

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The folder that holds the programs and the secrets of all servers of one user. No other user can enter it, nor have
- * prepared it. Where files have no POSIX permissions, its parent folder decides who can.
+ * The folder with the programs and secrets of all servers of one user. No other user can enter the folder, or can have
+ * prepared it. If files have no POSIX permissions, the permissions of the parent folder decide.
  */
 final class PrivateFolder {
 
@@ -42,9 +42,9 @@ final class PrivateFolder {
     }
 
     /**
-     * Creates the folder, or uses one that is there.
+     * Creates the folder, or uses an existing folder.
      *
-     * @throws IllegalStateException if another user can enter or replace it
+     * @throws IllegalStateException if another user can enter or replace the folder
      */
     static PrivateFolder at(Path wanted) {
         try {
@@ -71,7 +71,8 @@ final class PrivateFolder {
         try {
             Files.createDirectory(path, attributes);
         } catch (FileAlreadyExistsException found) {
-            // Another JVM of this user, or another user, made the folder: its permissions and its owner decide.
+            // The folder exists: another JVM of this user, or another user, made it. The following checks look at its
+            // permissions and owner.
         }
     }
 
@@ -96,7 +97,10 @@ final class PrivateFolder {
         }
     }
 
-    /** A user who may write to a folder above this one could replace it, unless that folder is sticky, as /tmp is. */
+    /**
+     * Requires that no other user can replace the folder. A user who may write to a parent folder can replace it,
+     * unless that parent is sticky, as /tmp is.
+     */
     private static void requireInPlace(Path parent, Path path) throws IOException {
         for (Path above = parent; above != null; above = above.getParent()) {
             boolean isOpen = Files.getPosixFilePermissions(above).contains(PosixFilePermission.OTHERS_WRITE);
@@ -112,14 +116,14 @@ final class PrivateFolder {
     }
 
     private static String remedy() {
-        return "Delete it, or name a folder of your own with -D%s=...".formatted(LocalPostgres.WORKING_DIRECTORY);
+        return "Delete it, or name another folder with -D%s=...".formatted(LocalPostgres.WORKING_DIRECTORY);
     }
 
     Path path() {
         return path;
     }
 
-    /** Returns a random value, the same one in all JVMs of this user: 32 hexadecimal digits. */
+    /** Returns a random value of 32 hexadecimal digits, which is the same in all JVMs of this user. */
     String secret(String name) {
         try {
             return Files.readString(file(name, () -> HexFormat.of().formatHex(random())));
@@ -128,7 +132,7 @@ final class PrivateFolder {
         }
     }
 
-    /** Returns a file, which the first JVM of this user writes that needs it. */
+    /** Returns a file. The first JVM of this user that needs the file writes it. */
     synchronized Path file(String name, Supplier<String> contents) {
         Path file = path.resolve(name);
         if (Files.exists(file)) {

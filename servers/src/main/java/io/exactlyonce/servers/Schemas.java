@@ -14,10 +14,12 @@ import org.springframework.core.env.PropertyResolver;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The schemas that an application's sessions use by its properties: a new server has none of them.
+ * The schemas that an application's sessions use, by the application's properties. A new server has none of these
+ * schemas.
  *
- * @param parameters of the application's URL that choose schemas; they begin with {@code ?} unless there are none
- * @param names the schemas
+ * @param parameters the parameters of the application's URL that choose schemas, beginning with {@code ?}; empty if
+ *     there are none
+ * @param names the names of the schemas
  */
 record Schemas(String parameters, List<String> names) {
 
@@ -26,7 +28,7 @@ record Schemas(String parameters, List<String> names) {
     private static final Pattern PARAMETER = Pattern.compile("[?&](currentSchema|options)=([^&]*)");
     private static final Pattern SEARCH_PATH = Pattern.compile("search_path\\s*=\\s*(\\S+)");
 
-    /** An element of a search path, with quotes, which keep its case, or without. */
+    /** An element of a search path, with quotes (which keep upper and lower case) or without. */
     private static final Pattern NAME = Pattern.compile("\\s*(?:\"([^\"]+)\"|([^\",\\s]+))\\s*,?");
 
     static Schemas of(PropertyResolver properties) {

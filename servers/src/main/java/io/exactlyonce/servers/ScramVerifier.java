@@ -9,8 +9,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The form in which PostgreSQL stores a password, made with one iteration in place of its 4,096. They slow down attempts
- * to guess a password, which is useless against a random one of 128 bits, and cost each connection 12 ms in a young JVM.
+ * The form in which PostgreSQL stores a password, with one iteration instead of 4,096. Iterations slow down guessing a
+ * password. They are useless for a random password of 128 bits, and cost each connection 12 ms in a young JVM.
  */
 final class ScramVerifier {
 

@@ -128,7 +128,7 @@ class PrivateFolderTests {
                 .isThrownBy(() -> PrivateFolder.at(wanted))
                 .withMessageContaining(reason)
                 .withMessageContaining("another user could have put programs there")
-                .withMessageEndingWith("Delete it, or name a folder of your own with -Dot.epg.working-dir=...");
+                .withMessageEndingWith("Delete it, or name another folder with -Dot.epg.working-dir=...");
     }
 
     private static String permissions(Path path) throws IOException {

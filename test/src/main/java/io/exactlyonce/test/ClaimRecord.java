@@ -15,12 +15,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The immutable state of a key.
  *
- * @param attempt the latest
- * @param inDoubt whether an attempt may have had effects that are not recorded
- * @param leaseEnd when the lease ends, by the store's clock
+ * @param attempt the latest attempt
+ * @param inDoubt whether an attempt may have had unrecorded effects
+ * @param leaseEnd the end of the lease, by the store's clock
  * @param error why the key was last released or parked
- * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
- * @param failures the number of attempts that threw, since the first one or an operator's last release
+ * @param parkedAt when the key was parked; stays until the next claim, and on a released key means that an operator
+ *     decided
+ * @param failures the number of attempts that threw, since the first attempt or an operator's last release
  */
 record ClaimRecord(
         KeyStatus status,
@@ -36,9 +37,9 @@ record ClaimRecord(
      * The claim that made or took over the record.
      *
      * @param owner the process that claimed
-     * @param number counted from 1
-     * @param token grows with each claim
-     * @param fingerprint of the payload that the key was claimed for
+     * @param number the number of the attempt, counted from 1
+     * @param token the fencing token, which grows with each claim
+     * @param fingerprint fingerprint of the payload for which the key was claimed
      */
     record Attempt(
             UUID claimId,
@@ -53,13 +54,13 @@ record ClaimRecord(
         }
     }
 
-    /** The record of a key that was never claimed before. */
+    /** Returns the record of a key that was never claimed before. */
     static ClaimRecord first(Decision decision, ClaimRequest request, Duration now) {
         Attempt attempt = Attempt.of(request, decision.claim());
         return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null, 0);
     }
 
-    /** The record after a decision on a request: this one if the decision writes nothing. */
+    /** Returns the record after a decision on a request. If the decision writes nothing, that is this record. */
     ClaimRecord after(Decision decision, ClaimRequest request, Duration now) {
         Duration end = now.plus(request.lease());
         return switch (decision.action()) {
@@ -89,7 +90,7 @@ record ClaimRecord(
                 failures);
     }
 
-    /** No times, because the store's clock has no date. */
+    /** The details without times, because the store's clock has no date. */
     private record Details(
             ClaimDetails.Status status,
             UUID claimId,
@@ -117,7 +118,7 @@ record ClaimRecord(
         return only(KeyStatus.HELD, until(end));
     }
 
-    /** Repeatable: the first result stays. */
+    /** Completes the claim. Can be repeated: the first result stays. */
     Optional<ClaimRecord> completed(@Nullable String result) {
         return status == KeyStatus.COMPLETED ? Optional.of(this) : only(KeyStatus.HELD, ended(result));
     }
@@ -136,7 +137,7 @@ record ClaimRecord(
                         failuresAfter(release)));
     }
 
-    /** Repeatable: the first reason stays. */
+    /** Parks the key. Can be repeated: the first reason stays. */
     Optional<ClaimRecord> parked(ClaimResolution.Parked parking, Duration now) {
         return status == KeyStatus.PARKED
                 ? Optional.of(this)
@@ -149,14 +150,14 @@ record ClaimRecord(
         return resolution.threw() ? failures + 1 : failures;
     }
 
-    /** An operator releases the key. */
+    /** Releases the key by an operator's decision. */
     Optional<ClaimRecord> cleared() {
         return only(
                 KeyStatus.PARKED,
                 new ClaimRecord(KeyStatus.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt, 0));
     }
 
-    /** An operator confirms that the effect has happened. */
+    /** Completes the key, because an operator confirmed the effect. */
     Optional<ClaimRecord> settled(@Nullable String result) {
         return only(KeyStatus.PARKED, ended(result));
     }
@@ -177,7 +178,7 @@ record ClaimRecord(
         return new ClaimRecord(KeyStatus.PARKED, attempt, inDoubt, leaseEnd, result, reason, now, failures);
     }
 
-    /** Returns the state only: a result must not be logged. */
+    /** Returns only the state, because a result must not be logged. */
     @Override
     public String toString() {
         return status + " attempt " + attempt.number();

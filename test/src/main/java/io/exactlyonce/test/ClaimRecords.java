@@ -18,10 +18,13 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A record for each key. Each write is conditional on the record that was read, and tried again if that has changed. */
+/**
+ * One record for each key. Each write is conditional on the record that was read. If the record changed in between, the
+ * write is tried again.
+ */
 final class ClaimRecords {
 
-    /** Records are never removed, so tokens begin at 1. */
+    /** Records are never removed, so tokens can start at 1. */
     private static final Decision FIRST = Decision.first(1);
 
     private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
@@ -50,7 +53,7 @@ final class ClaimRecords {
         return record != null && record.snapshot(clock.now()).isHeldBy(request.claimId());
     }
 
-    /** Returns whether the claim's record allowed the change and was changed. */
+    /** Returns whether the change was allowed and made. */
     boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
         while (true) {
             ClaimRecord read = records.get(claim.key());

@@ -27,10 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A claim store in this JVM's memory, for tests without a database. A bean of this type replaces the starter's store
- * and its parked claims. It has the same contracts; each write is conditional on the record that was read, as in a
- * key-value store.
+ * and its parked claims. The store passes the same contract tests. Each write is conditional on the record that was
+ * read, as in a key-value store.
  *
- * <p>Its clock follows the JVM's or another clock; {@link #advance} and {@link #endLease} end leases without waiting.
+ * <p>The store's clock follows the JVM's or another clock. {@link #advance} and {@link #endLease} end leases without
+ * waiting.
  *
  * <p>Not for production: claims end with the JVM, other JVMs do not see them, and records are never removed.
  */
@@ -43,15 +44,15 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     private final StoreClock clock;
     private final ClaimRecords records;
 
-    /** Makes a store without claims, whose leases end by the JVM's clock. */
+    /** Makes an empty store that uses the JVM's clock for leases. */
     public InMemoryClaimStore() {
         this(System::nanoTime);
     }
 
     /**
-     * Makes a store without claims.
+     * Makes an empty store.
      *
-     * @param clock by which leases end
+     * @param clock the clock for leases
      */
     public InMemoryClaimStore(NanoClock clock) {
         this.clock = new StoreClock(clock);
@@ -61,20 +62,20 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     /**
      * Sets the clock forward, as if this much time had passed without a renewal.
      *
-     * @param time not negative
+     * @param time the time, which must not be negative
      */
     public void advance(Duration time) {
         clock.advance(time);
     }
 
-    /** Expires the lease of one claim, if the claim holds its key: as if its worker had died long ago. */
+    /** Expires the lease of a claim that holds its key, as if its worker had died long ago. */
     public void endLease(ClaimId claim) {
         records.change(claim, held -> held.renewed(clock.now()));
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        // A claim that holds its key keeps it against others of its batch, also when its lease has expired.
+        // A claim that holds its key keeps it before other claims of its batch, even if its lease has expired.
         requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }
@@ -141,7 +142,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
                 .granted();
     }
 
-    /** Returns the claims whose record allows the change and was changed. */
+    /** Changes claims, and returns those whose records allowed the change. */
     private <T> ClaimAnswers change(
             Collection<? extends T> changes,
             Function<T, ClaimId> claim,

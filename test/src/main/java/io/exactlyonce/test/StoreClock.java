@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Follows a clock, and can be advanced. */
+/** Follows another clock, and can be advanced. */
 final class StoreClock {
 
     private final NanoClock clock;
@@ -26,7 +26,7 @@ final class StoreClock {
     void advance(Duration time) {
         if (time.isNegative()) {
             throw new IllegalArgumentException(
-                    "time (%s) must not be negative: leases only grow older".formatted(time));
+                    "time (%s) must not be negative, because the store's clock only moves forward".formatted(time));
         }
         jumps.accumulateAndGet(time, Duration::plus);
     }

@@ -52,7 +52,7 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     void timeDoesNotRunBackwards() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> store.advance(Duration.ofSeconds(-1)))
-                .withMessage("time (PT-1S) must not be negative: leases only grow older");
+                .withMessage("time (PT-1S) must not be negative, because the store's clock only moves forward");
         store.advance(Duration.ZERO);
     }
 

@@ -47,8 +47,8 @@ public record TypedReconciler(
 
     @Override
     public Reconciliation<@Nullable Object> reconcile(InDoubtAttempt attempt) throws Exception {
-        Reconciliation<?> answer =
-                Objects.requireNonNull(reconciler.reconcile(new Reading(attempt, payload)), "The reconciler answered null");
+        Reconciliation<?> answer = Objects.requireNonNull(
+                reconciler.reconcile(new Reading(attempt, payload)), "The reconciler answered null");
         return switch (answer.decision()) {
             case DONE -> Reconciliation.done(isStored() ? fit(answer.result(), attempt) : null);
             case RUN_AGAIN -> Reconciliation.runAgain();

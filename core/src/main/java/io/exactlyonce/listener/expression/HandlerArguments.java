@@ -79,7 +79,9 @@ public final class HandlerArguments {
             Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
         // Without its resolver, a list is as the message has it.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
-        return new HandlerArguments(handler, refusal, isBatch, items).payload("reconciler").value()::of;
+        return new HandlerArguments(handler, refusal, isBatch, items)
+                .payload("reconciler")
+                .value()::of;
     }
 
     RuntimeException refused(String problem, String remedy) {

@@ -92,15 +92,21 @@ class TypedReconcilerTests {
 
     @Test
     void classThatNamesATypeIsUnfitOnlyIfNoResultCouldFit() {
-        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(String.class)).unfitType())
+        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(String.class))
+                        .unfitType())
                 .hasToString("java.lang.Integer");
-        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(int.class)).unfitType())
+        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(int.class))
+                        .unfitType())
                 .isNull();
         assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.NONE).unfitType())
                 .isNull();
-        assertThat(new TypedReconciler(new Any(), Message::getPayload, ResolvableType.forClass(String.class)).unfitType())
+        assertThat(new TypedReconciler(new Any(), Message::getPayload, ResolvableType.forClass(String.class))
+                        .unfitType())
                 .isNull();
-        assertThat(new TypedReconciler(asked -> Reconciliation.done(7), Message::getPayload, ResolvableType.forClass(String.class))
+        assertThat(new TypedReconciler(
+                                asked -> Reconciliation.done(7),
+                                Message::getPayload,
+                                ResolvableType.forClass(String.class))
                         .unfitType())
                 .isNull();
     }

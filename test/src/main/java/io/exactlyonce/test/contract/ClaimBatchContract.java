@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for many keys at once. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for calls with many keys. */
 interface ClaimBatchContract extends StoreUnderTest {
 
     @Test

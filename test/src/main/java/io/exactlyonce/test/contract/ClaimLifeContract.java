@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for one key after the other. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for calls with one key. */
 interface ClaimLifeContract extends StoreUnderTest {
 
     @Test
@@ -194,7 +194,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         assertThat(last.attempt()).isEqualTo(4);
     }
 
-    /** The reply of the first call was lost. */
+    /** The reply to the first call was lost. */
     @Test
     default void failureThatIsRecordedTwiceIsCountedOnce() {
         ClaimRequest threw = request(newKey());

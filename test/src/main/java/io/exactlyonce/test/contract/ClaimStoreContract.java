@@ -32,13 +32,13 @@ public abstract class ClaimStoreContract
                 ContentionContract,
                 CrashContract {
 
-    /** Returns the store under test; many threads use it. */
+    /** Returns the store under test. Many threads use the store. */
     @Override
     public abstract ClaimStore store();
 
     /**
      * Expires the lease of a claim, as if its owner had stopped renewing it. Does nothing if the claim no longer holds
-     * the key: threads call this while others take keys over.
+     * the key, because threads call this method while others take over keys.
      */
     @Override
     public abstract void endLease(ClaimId claim);

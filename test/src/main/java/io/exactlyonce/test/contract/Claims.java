@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Short forms for tests of a claim store. */
+/** Shorthand for tests of a claim store. */
 final class Claims {
 
     private static final int MOST_ATTEMPTS = 100;
@@ -23,12 +23,12 @@ final class Claims {
 
     private Claims() {}
 
-    /** Returns a key that no test has used before. */
+    /** Returns a key that no earlier test has used. */
     static ClaimKey newKey() {
         return new ClaimKey("orders", UUID.randomUUID().toString());
     }
 
-    /** Returns a request with a claim of its own. */
+    /** Returns a request with a new claim. */
     static ClaimRequest request(ClaimKey key) {
         return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
     }
@@ -41,7 +41,7 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    /** Returns the remaining lease of a key's owner, as another request receives it. */
+    /** Returns the remaining lease of a key's owner, as another request sees it. */
     static Duration remaining(ClaimStore store, ClaimKey key) {
         return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();
     }
@@ -65,7 +65,10 @@ final class Claims {
         return resolve(store, new ClaimResolution.Released(request.id(), "failed", false));
     }
 
-    /** Resolves a claim as the engine does: repeats the call while there is no answer, for example because the row is locked. */
+    /**
+     * Resolves a claim as the engine does: repeats the call while there is no answer, for example because the row is
+     * locked.
+     */
     private static boolean resolve(ClaimStore store, ClaimResolution resolution) {
         ClaimAnswers answers = store.resolve(List.of(resolution));
         for (int attempt = 1; attempt < MOST_ATTEMPTS && !answers.unanswered().isEmpty(); attempt++) {

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for many threads at once. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for many threads. */
 interface ContentionContract extends StoreUnderTest {
 
     int THREADS = 16;
@@ -47,8 +47,8 @@ interface ContentionContract extends StoreUnderTest {
     }
 
     /**
-     * Threads claim, fail and complete at random until all keys are completed. The handlers of one call's keys begin
-     * together, and each lasts until its own end is reported.
+     * Threads claim, fail and complete at random until all keys are completed. The handlers of one call's keys start
+     * together. Each handler lasts until its outcome is reported.
      */
     @Test
     default void handlersOfOneKeyNeverOverlapAndOneCompletesIt() throws Exception {

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The engine's behavior with every {@link io.exactlyonce.claim.ClaimStore} if workers die at any step of a delivery, or
- * pause. Workers call the engine; a dead worker never calls the store again.
+ * The engine's behavior with every {@link io.exactlyonce.claim.ClaimStore} if workers die or pause at any step of a
+ * delivery. Workers call the engine. A dead worker never calls the store again.
  */
 interface CrashContract extends StoreUnderTest {
 
@@ -30,7 +30,7 @@ interface CrashContract extends StoreUnderTest {
     int KEYS_OF_CRASHING_WORKERS = 12;
     InDoubtSettings CAUTIOUS = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
-    /** The next worker sees that the dead one's effects are in doubt, and nothing else. */
+    /** The next worker finds the key in doubt if the dead worker may have had unrecorded effects, and only then. */
     @ParameterizedTest
     @EnumSource
     default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashStep point) {
@@ -104,7 +104,7 @@ interface CrashContract extends StoreUnderTest {
         }
     }
 
-    /** Each has a message of each key delivered until it is deleted. */
+    /** For each key, each worker has one message delivered until the message is deleted. */
     @Test
     default void workersThatDieAnywhereCompleteEachKeyOnceAndNeverOverlap() throws Exception {
         List<ClaimKey> keys =
@@ -127,7 +127,10 @@ interface CrashContract extends StoreUnderTest {
         });
     }
 
-    /** Workers that pause longer than their leases run beside their successors; only one of them can report. */
+    /**
+     * Workers that pause for longer than their leases run at the same time as their successors. Only one of them can
+     * report success.
+     */
     @Test
     default void ofWorkersThatOverlapAfterPausesOneCompletesTheKey() throws Exception {
         for (int i = 0; i < KEYS_OF_CRASHING_WORKERS; i++) {

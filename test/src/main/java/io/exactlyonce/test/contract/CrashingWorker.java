@@ -8,10 +8,13 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Delivers one message of a key to an engine, and dies at one point: after it, the store is never called again. */
+/**
+ * Delivers one message of a key to an engine, and dies at one point. After that point, the worker never calls the
+ * store.
+ */
 final class CrashingWorker {
 
-    /** A twentieth of the lease is over by then, after which it is renewed. */
+    /** Renewal is due after a twentieth of the lease, and this wait is longer. */
     private static final Duration UNTIL_RENEWED = Claims.LEASE.dividedBy(10);
 
     private final EffectJournal journal;
@@ -28,7 +31,8 @@ final class CrashingWorker {
     }
 
     /**
-     * Waits until a dead worker's lease expires: its key cannot be taken over before.
+     * Delivers the message, and dies at the given step. Then waits until the dead worker's lease expires, because its
+     * key cannot be taken over earlier.
      *
      * @return whether the message was deleted; otherwise it is redelivered
      */
@@ -48,7 +52,7 @@ final class CrashingWorker {
         }
     }
 
-    /** Returns the claim that the handler received; {@code null} if it was not called. */
+    /** Returns the claim that the handler received, or {@code null} if the handler was not called. */
     @Nullable Claim learned() {
         return learned;
     }
@@ -64,7 +68,7 @@ final class CrashingWorker {
             claim.ensureHeld();
             running.effect();
             store.dieAt(CrashStep.AFTER_EFFECT);
-            // One that meets its row locked by another worker's look is repeated after a third of what is left.
+            // If another worker's peek locks the row, the renewal is repeated after a third of the remaining time.
             for (int tenths = 0; tenths < 5 && !store.hasRenewed(); tenths++) {
                 worker.pass(UNTIL_RENEWED);
             }

@@ -57,7 +57,7 @@ interface DoubtContract extends StoreUnderTest {
         assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
     }
 
-    /** The reply of the first call was lost. */
+    /** The reply to the first call was lost. */
     @Test
     default void parkingThatIsRepeatedIsRecorded() {
         ClaimRequest doubtful = request(newKey());

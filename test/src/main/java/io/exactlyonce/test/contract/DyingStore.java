@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The store as one worker's engine sees it. Once the worker is dead, none of the engine's calls reaches the store, and
+ * The store as the engine of one worker uses it. After the worker's death, no call of the engine reaches the store, and
  * none returns.
  */
 final class DyingStore implements ClaimStore {
@@ -34,7 +34,7 @@ final class DyingStore implements ClaimStore {
         this.point = point;
     }
 
-    /** Dies if this is where the worker is to die. */
+    /** Dies if the worker must die at this step. */
     void dieAt(CrashStep reached) {
         if (dead || reached == point) {
             dead = true;
@@ -42,7 +42,9 @@ final class DyingStore implements ClaimStore {
         }
     }
 
-    /** Makes the leases of all claims end that were asked for here, as if this worker had been silent for long. */
+    /**
+     * Ends the leases of all claims that were made through this object, as if the worker had not renewed them for long.
+     */
     void endLeases() {
         claims.forEach(underTest::endLease);
     }
@@ -114,7 +116,7 @@ final class DyingStore implements ClaimStore {
         return call.get();
     }
 
-    /** Ends all that the worker does. An error, not an exception: the engine makes up for exceptions. */
+    /** Ends the worker's work. This class is an error and not an exception, because the engine handles exceptions. */
     static final class Death extends Error {
 
         Death() {

@@ -8,19 +8,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** Records the effects of keys, outside the store. Fails on an effect that must never happen. */
+/** Records the effects of keys, outside the store. Fails if an effect happens that must never happen. */
 final class EffectJournal {
 
     private final ConcurrentMap<ClaimKey, Entry> entries = new ConcurrentHashMap<>();
 
-    /** Call this while the claim holds its key: tokens and attempts grow from claim to claim. */
+    /**
+     * Checks a claim that was acquired: tokens and attempts must grow from claim to claim. Call this while the claim
+     * holds its key.
+     */
     void acquired(ClaimKey key, Acquired acquired) {
         Acquired before = of(key).latest.getAndSet(acquired);
         require(acquired.fencingToken() > before.fencingToken(), "given a higher token", key);
         require(acquired.attempt() > before.attempt(), "given a higher attempt", key);
     }
 
-    /** Begins a handler's run: the only one at its key until it is closed. */
+    /** Starts a run of a handler. No other run of this key may start until the run is closed. */
     Running running(ClaimKey key) {
         Entry entry = of(key);
         require(entry.running.incrementAndGet() == 1, "run by one worker at a time", key);
@@ -64,7 +67,7 @@ final class EffectJournal {
             this.entry = entry;
         }
 
-        /** Takes its time, so that other workers have their chance. */
+        /** Records the effect. Takes some time, so that other workers can interfere. */
         void effect() {
             entry.effects.incrementAndGet();
             LockSupport.parkNanos(50_000);

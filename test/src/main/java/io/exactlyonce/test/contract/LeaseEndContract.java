@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} when a lease expires or a reply is lost. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for expired leases and lost replies. */
 interface LeaseEndContract extends StoreUnderTest {
 
     @Test
@@ -61,7 +61,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(claim(store(), zombie)).isEqualTo(new AlreadyCompleted("\"good\""));
     }
 
-    /** A lost claim is known as such: its worker stops, and repeats nothing. */
+    /** A lost claim is reported as lost. Its worker then stops, and repeats nothing. */
     @Test
     default void claimThatWasTakenOverIsAnsweredAsLost() {
         ClaimRequest zombie = request(newKey());
@@ -103,7 +103,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(acquire(store(), request(crashed.key())).failures()).isZero();
     }
 
-    /** A pause was longer than its lease. */
+    /** A pause was longer than the lease of its claim. */
     @Test
     default void failureOfAClaimThatWasTakenOverIsNotCounted() {
         ClaimRequest zombie = request(newKey());
@@ -181,7 +181,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), lost.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** A caller repeats a claim for as long as it gets no answer, and counts its lease from the try that is answered. */
+    /** A caller repeats a claim until it gets an answer, and counts its lease from the call that was answered. */
     @Test
     default void eachRetryStartsTheLeaseAnew() {
         ClaimRequest lost = request(newKey());
@@ -215,7 +215,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), late.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** The retry finds its own claim, under which no handler has started, so it is not in doubt. */
+    /** The retry finds its own claim, for which no handler has started, so the key is not in doubt. */
     @Test
     default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
         ClaimRequest plain = request(newKey());

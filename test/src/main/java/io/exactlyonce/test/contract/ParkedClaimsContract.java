@@ -34,8 +34,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of {@link ParkedClaims}, as JUnit tests. An implementation's test extends this class, and another test
- * extends {@link ClaimStoreContract}.
+ * The contract of {@link ParkedClaims}, as JUnit tests. One test of an implementation extends this class, and another
+ * one extends {@link ClaimStoreContract}.
  *
  * <p>Every test uses its own keys. Tests that run at the same time on the same store must not park claims.
  */
@@ -244,7 +244,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
     }
 
-    /** An operator gives the key all of its attempts again. */
+    /** After an operator's release, the key has all of its attempts again. */
     @Test
     void releasedKeyCountsItsFailuresAnew() {
         ClaimRequest first = request(newKey());
@@ -261,7 +261,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(acquire(store(), request(first.key())).failures()).isEqualTo(1);
     }
 
-    /** A parking whose reply was lost keeps its place and its reason. */
+    /** If the reply to a parking was lost and the parking is repeated, the claim keeps its place and its reason. */
     @Test
     void parkingThatIsRepeatedChangesNothing() {
         ClaimRequest parked = parkedClaim(false);
@@ -392,7 +392,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimId another = new ClaimId(parked.get(59).key(), UUID.randomUUID());
         List<ClaimId> first = ids(parked.subList(0, 30));
         List<ClaimId> second = ids(parked.subList(30, 59));
-        // Seen before the key was released and parked again; the present claim is in the same call.
+        // The caller saw this claim before the key was released and parked again. The same call also names the present
+        // claim.
         ClaimId earlier = new ClaimId(parked.get(0).key(), UUID.randomUUID());
         ClaimId earlierToo = new ClaimId(parked.get(30).key(), UUID.randomUUID());
         List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another, earlier, earlierToo);

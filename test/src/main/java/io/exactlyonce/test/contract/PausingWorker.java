@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Stands still in its handler for longer than its lease, until all other workers have begun theirs. */
+/** Pauses in its handler for longer than its lease, until the handlers of all other workers have started. */
 final class PausingWorker {
 
     private final EffectJournal journal;
@@ -24,7 +24,7 @@ final class PausingWorker {
         this.worker = new Worker(way, store);
     }
 
-    /** Has the message delivered until its handler has run; returns whether the message was deleted then. */
+    /** Has the message delivered until its handler has run. Returns whether the message was then deleted. */
     boolean deliver(ClaimKey key) {
         boolean deleted = false;
         while (!handled && !Thread.currentThread().isInterrupted()) {

@@ -13,7 +13,10 @@ final class Threads {
 
     private Threads() {}
 
-    /** Returns when all threads have ended. When the first one fails, interrupts the rest, and throws what it threw. */
+    /**
+     * Runs the work, and returns when all threads have ended. If a thread fails, interrupts the others, and throws the
+     * failure.
+     */
     static void run(int count, Runnable work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(count);
         try {

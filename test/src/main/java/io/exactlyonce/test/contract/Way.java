@@ -8,7 +8,7 @@ import io.exactlyonce.test.contract.Worker.ClaimedAction;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How the engine takes a delivery through claim, handler and completion. */
+/** The API by which the engine takes a delivery through claim, handler and completion. */
 enum Way {
     SINGLE {
         @Override
@@ -49,6 +49,6 @@ enum Way {
 
     abstract boolean keepsResult();
 
-    /** Returns what a key is that was completed by a handler which returned 1. */
+    /** Returns the outcome for a key that was completed by a handler which returned 1. */
     abstract AlreadyCompleted completed();
 }

@@ -39,8 +39,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A process with the engine in it, on a store: what it receives is claimed, handled, completed, renewed and settled by
- * the very classes that do so in an application. Its own clock can run ahead; its queue grants everything.
+ * A process with the engine on a store. Its deliveries are claimed, handled, completed, renewed and settled by the same
+ * classes as in an application. Its clock can run ahead of other workers' clocks. Its queue accepts all requests.
  */
 final class Worker {
 
@@ -70,7 +70,7 @@ final class Worker {
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
     }
 
-    /** Asks on the thread that calls. A death there ends all that this thread does. */
+    /** Calls the store on the calling thread. A death in such a call ends everything that the thread does. */
     private record Answering(ClaimStore store, NanoClock clock) implements AsyncClaimStore {
 
         @Override
@@ -105,12 +105,12 @@ final class Worker {
         return delivery;
     }
 
-    /** Handles a delivery. The handler's exceptions and the loss of the claim do not reach the caller. */
+    /** Handles a delivery. The handler's exceptions and a lost claim do not reach the caller. */
     void process(Delivery delivery, ClaimKey key, InDoubtSettings doubt, ClaimedAction action) {
         try {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {
-            // The engine has decided what that means for the delivery.
+            // The engine has already decided what the failure means for the delivery.
         } catch (RuntimeException | Error died) {
             throw died;
         } catch (Throwable checked) {
@@ -119,7 +119,7 @@ final class Worker {
         delivery.processed().join();
     }
 
-    /** Returns whether the message is deleted; otherwise it is redelivered. */
+    /** Settles the delivery. Returns whether the message is deleted; otherwise it is redelivered. */
     boolean settle(Delivery delivery) {
         boolean deleted = deliveries.settle(delivery);
         if (deleted) {
@@ -128,7 +128,7 @@ final class Worker {
         return deleted;
     }
 
-    /** Lets the worker's time pass, in which it renews what it holds. */
+    /** Advances the worker's clock. In this time, the worker renews its claims. */
     void pass(Duration time) {
         for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(TICK)) {
             ahead.addAndGet(TICK.toNanos());
@@ -136,13 +136,13 @@ final class Worker {
         }
     }
 
-    /** A handler's work under its claim; returns its result. */
+    /** The work of a handler under its claim. Returns the result. */
     @FunctionalInterface
     interface ClaimedAction {
         Object run(Claim claim) throws Throwable;
     }
 
-    /** A handler fails by itself, and has had no effect. */
+    /** Fails a handler that has had no effect. */
     static final class HandlerFailure extends RuntimeException {
 
         HandlerFailure() {
@@ -150,7 +150,7 @@ final class Worker {
         }
     }
 
-    /** Results as their texts, which are not read again. */
+    /** Writes results as text. Nothing reads them again. */
     private static final class Texts implements ResultSerializer {
 
         @Override

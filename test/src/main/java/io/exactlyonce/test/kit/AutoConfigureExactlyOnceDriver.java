@@ -10,8 +10,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Adds an {@link ExactlyOnceDriver} to a test, {@code @SpringBootTest} for example: listeners read queues in memory,
- * and claims are also in memory. {@link ExactlyOnceTest} includes it.
+ * Adds an {@link ExactlyOnceDriver} to a test, for example to a {@code @SpringBootTest}. Listeners read queues in
+ * memory, and claims are also in memory. {@link ExactlyOnceTest} includes this annotation.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

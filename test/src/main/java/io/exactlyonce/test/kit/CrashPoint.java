@@ -1,17 +1,17 @@
 package io.exactlyonce.test.kit;
 
 /**
- * Where the worker dies that has a message. From there on it writes no claim, and neither deletes nor returns the
- * message.
+ * The point at which the worker of a message dies. From then on, the worker writes no claim, and neither deletes nor
+ * returns the message.
  */
 public enum CrashPoint {
 
-    /** The key is claimed, and the handler's method has not begun. */
+    /** The key is claimed, and the handler's method has not started. */
     BEFORE_HANDLER,
 
-    /** The handler has returned or failed, and the outcome is not recorded: its effects have happened unrecorded. */
+    /** The handler returned or failed, and the outcome is not recorded. Its effects happened unrecorded. */
     AFTER_HANDLER,
 
-    /** The key's completion is on record, and the message is not deleted. */
+    /** The key's completion is recorded, and the message is not deleted. */
     AFTER_COMPLETION
 }

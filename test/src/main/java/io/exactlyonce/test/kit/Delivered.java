@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * One delivery of a message, with its current state: a waiting delivery, for example, may be deleted later.
+ * One delivery of a message, with its current state. The state can change: for example, a waiting delivery may be
+ * deleted later.
  *
- * <p>{@code assertThat(delivered)} of AssertJ has assertions for it: {@link DeliveredAssert}.
+ * <p>AssertJ's {@code assertThat(delivered)} returns a {@link DeliveredAssert}.
  */
 public final class Delivered implements AssertProvider<DeliveredAssert> {
 
@@ -46,7 +47,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         this.mayFail = mayFail;
     }
 
-    /** Returns what has become of it. */
+    /** Returns the current outcome. */
     public synchronized Outcome outcome() {
         if (crashed) {
             return Outcome.CRASHED;
@@ -85,39 +86,40 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return answer instanceof ClaimOutcome.Mismatch ? Outcome.MISMATCHED : Outcome.RETURNED;
     }
 
-    /** Returns whether its message is deleted, be it by another delivery of it. */
+    /** Returns whether the message is deleted, by this or another delivery. */
     public boolean isDeleted() {
         return letter.isDeleted();
     }
 
     /**
-     * Returns the latest visibility timeout that was set for the message. Zero means that it is redelivered at once.
+     * Returns the latest visibility timeout that was set for the message. Zero means that SQS redelivers the message at
+     * once.
      */
     public synchronized Duration delay() {
         return delay;
     }
 
-    /** Returns how often the handler was called with the message: 0 or 1, or more if a transaction was repeated. */
+    /** Returns how often the handler was called for this delivery: 0 or 1, or more if a transaction was repeated. */
     public synchronized int handlerCalls() {
         return handlerCalls;
     }
 
-    /** Returns the number of this attempt at its key, from 1; 0 if the handler was not called. */
+    /** Returns the number of this attempt at the key, counted from 1; 0 if the handler was not called. */
     public synchronized int attempt() {
         return attempt;
     }
 
-    /** Returns what the handler failed with. */
+    /** Returns the handler's failure. */
     public synchronized Optional<Throwable> failure() {
         return Optional.ofNullable(failure);
     }
 
-    /** Returns the message's id, the same for each of its deliveries. */
+    /** Returns the message's id, which is the same for all deliveries of the message. */
     public String messageId() {
         return letter.id();
     }
 
-    /** Returns how often the message has been delivered by then, this delivery included. */
+    /** Returns the number of deliveries of the message, up to and including this one. */
     public int receiveCount() {
         return receiveCount;
     }
@@ -155,7 +157,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return Optional.ofNullable(delivery);
     }
 
-    /** The store is unavailable: the claim is retried until it responds. */
+    /** Records that the store is unavailable. The claim is retried until the store responds. */
     synchronized void unanswered() {
         unanswered = true;
     }
@@ -172,7 +174,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         running = true;
     }
 
-    /** Says which deliveries its handler was called with, itself included: they have one worker. */
+    /** Sets the deliveries with which the handler was called, including this one. All of them have one worker. */
     synchronized void calledWith(List<Delivered> all) {
         call = all;
     }
@@ -190,7 +192,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         parked = true;
     }
 
-    /** The store has reported that its claim does not hold the key. */
+    /** Records that the store reported the claim as lost. */
     synchronized void lose() {
         lost = true;
     }
@@ -199,7 +201,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         gone = true;
     }
 
-    /** Ends the deliveries of a worker that stopped. */
+    /** Ends the delivery, because its worker stopped. */
     void crash() {
         mates().forEach(Delivered::end);
     }
@@ -220,7 +222,9 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return running;
     }
 
-    /** Returns whether its state stays until time passes or its handler ends; it may also be waiting. */
+    /**
+     * Returns whether the state stays the same until time passes or the handler ends. The delivery may also be waiting.
+     */
     synchronized boolean isAtRest(boolean storeIsAway) {
         if (running) {
             return false;
@@ -228,7 +232,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return gone || (storeIsAway && outcome() == Outcome.UNRECORDED);
     }
 
-    /** Returns whether its worker may still change its message. */
+    /** Hides the message for some time. Returns whether the worker may still change its message. */
     synchronized boolean hide(Duration length, long now) {
         if (crashed) {
             return false;

@@ -10,7 +10,7 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         super(delivered, DeliveredAssert.class);
     }
 
-    /** Verifies that the handler was called, its completion is on record, and the message is deleted. */
+    /** Verifies that the handler was called, the completion is recorded, and the message is deleted. */
     public DeliveredAssert wasHandled() {
         return has(Outcome.HANDLED).isDeleted();
     }
@@ -25,22 +25,22 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return has(Outcome.SKIPPED).isDeleted();
     }
 
-    /** Verifies that it waits for the owner of its key, or for the store. */
+    /** Verifies that the delivery waits for the owner of its key, or for the store. */
     public DeliveredAssert isWaiting() {
         return has(Outcome.WAITING).isNotDeleted();
     }
 
-    /** Verifies that its key is parked. */
+    /** Verifies that the key is parked. */
     public DeliveredAssert isParked() {
         return has(Outcome.PARKED).isNotDeleted();
     }
 
-    /** Verifies that it is redelivered, after a delay or at once. */
+    /** Verifies that the message is redelivered, at once or after a delay. */
     public DeliveredAssert wasReturned() {
         return has(Outcome.RETURNED).isNotDeleted();
     }
 
-    /** Verifies that it is redelivered, after at most this delay. */
+    /** Verifies that the message is redelivered, after at most this delay. */
     public DeliveredAssert wasReturnedWithin(Duration longest) {
         wasReturned();
         if (actual.delay().compareTo(longest) > 0) {
@@ -49,17 +49,17 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return this;
     }
 
-    /** Verifies that what its handler did was not recorded, and the message not deleted: its claim was lost. */
+    /** Verifies that the claim was lost, the handler's outcome was not recorded, and the message was not deleted. */
     public DeliveredAssert wasAbandoned() {
         return has(Outcome.ABANDONED).isNotDeleted();
     }
 
-    /** Verifies that its worker has crashed. */
+    /** Verifies that the worker crashed. */
     public DeliveredAssert hasCrashed() {
         return has(Outcome.CRASHED);
     }
 
-    /** Verifies its outcome. */
+    /** Verifies the outcome. */
     public DeliveredAssert has(Outcome expected) {
         isNotNull();
         if (actual.outcome() != expected) {
@@ -68,7 +68,7 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return this;
     }
 
-    /** Verifies that the handler was called with it, for this attempt at its key. */
+    /** Verifies that the handler was called for this delivery, and that the call was this attempt at the key. */
     public DeliveredAssert wasAttempt(int number) {
         isNotNull();
         if (actual.attempt() != number) {
@@ -77,7 +77,7 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return this;
     }
 
-    /** Verifies that the handler was not called with it. */
+    /** Verifies that the handler was not called for this delivery. */
     public DeliveredAssert didNotReachItsHandler() {
         isNotNull();
         if (actual.handlerCalls() != 0) {

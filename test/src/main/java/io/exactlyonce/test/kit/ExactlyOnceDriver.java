@@ -15,15 +15,16 @@ import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Drives the application's own {@link io.exactlyonce.ExactlyOnceListener} methods: delivers messages to them through
- * the real containers, pipeline and aspect, simulates crashes, lost claims and store failures, and returns the state of
- * each delivery. A bean of tests with {@link ExactlyOnceTest} or {@link AutoConfigureExactlyOnceDriver}.
+ * Drives the application's own {@link io.exactlyonce.ExactlyOnceListener} methods. The driver delivers messages to them
+ * through the real containers, pipeline and aspect. The driver simulates crashes, lost claims and store failures, and
+ * returns the state of each delivery. A bean of tests with {@link ExactlyOnceTest} or
+ * {@link AutoConfigureExactlyOnceDriver}.
  *
- * <p>Time passes only in {@link #advance} and in methods that document it. Queues deliver only the messages that the
- * test requests. Before each test method all messages and claims are removed.
+ * <p>Time passes only in {@link #advance} and in methods whose documentation mentions it. Queues deliver only the
+ * messages that the test requests. Before each test method all messages and claims are removed.
  *
- * <p>Tests can call its methods, also from code that a handler calls, such as a mock's answer. A method fails after ten
- * seconds of the JVM's time.
+ * <p>Tests can also call the driver from code that a handler calls, such as a mock's answer. A method fails after ten
+ * seconds of real time.
  */
 public final class ExactlyOnceDriver {
 
@@ -31,7 +32,8 @@ public final class ExactlyOnceDriver {
     private static final Duration TICK = Duration.ofMillis(100);
 
     /**
-     * A claim without an answer is repeated in three seconds at most, and a paused listener polls on trial in thirty.
+     * After this time, the engine has called the store again. A claim without an answer is repeated within three
+     * seconds, and a paused listener polls on trial within thirty.
      */
     private static final Duration UNTIL_STORE_IS_ASKED = Duration.ofSeconds(31);
 
@@ -57,8 +59,8 @@ public final class ExactlyOnceDriver {
     /**
      * Delivers a message with a payload, as {@link #deliver} does.
      *
-     * @param payload is written as JSON by the application's {@code JsonMapper}
-     * @throws IllegalArgumentException if it is a text, which {@link #deliverBody} delivers as it is
+     * @param payload the payload, which the application's {@code JsonMapper} writes as JSON
+     * @throws IllegalArgumentException if the payload is a text; {@link #deliverBody} delivers texts unchanged
      */
     public Delivered deliverPayload(Object payload) {
         return deliver(TestMessage.ofPayload(payload));
@@ -73,14 +75,17 @@ public final class ExactlyOnceDriver {
         return deliver(TestMessage.ofBody(body));
     }
 
-    /** Delivers messages with one poll, as a batch is, and waits until nothing more happens to them. */
+    /**
+     * Delivers messages with one poll, for example to a batch listener, and waits until nothing more happens to them.
+     */
     public List<Delivered> deliverTogether(TestMessage... messages) {
         return awaitEnd(handOut(Stream.of(messages).map(this::first).toList()));
     }
 
     /**
-     * Delivers a message, and waits only until its handler is called or skipped: for handlers that wait for the test.
-     * To wait for a point in the handler, use Mockito's {@code verify(mock, timeout(1_000))}, for example.
+     * Delivers a message, and waits only until its handler is called or skipped. Use this method for handlers that wait
+     * for the test. To wait for a later point in the handler, use for example Mockito's
+     * {@code verify(mock, timeout(1_000))}.
      */
     public Delivered begin(TestMessage message) {
         Delivered begun = handOut(List.of(first(message))).get(0);
@@ -101,7 +106,7 @@ public final class ExactlyOnceDriver {
 
     /**
      * Delivers the same message again, with the same ID and a higher receive count, and waits until its state is
-     * stable. If its worker has crashed, its visibility timeout and lease expire first; otherwise no time passes.
+     * stable. If its worker crashed, the visibility timeout and the lease expire first; otherwise no time passes.
      */
     public Delivered redeliver(Delivered earlier) {
         if (earlier.isCrashed()) {
@@ -120,22 +125,22 @@ public final class ExactlyOnceDriver {
     }
 
     /**
-     * Has the lease of a delivery's claim end, as after a long pause that its worker has not noticed: its key can be
+     * Ends the lease of a delivery's claim, as after a long pause that its worker does not notice. The key can then be
      * taken over.
      */
     public void endLease(Delivered delivered) {
         store.endLease(claim(delivered));
     }
 
-    /** Does that to the claim of the handler that calls this, on its own thread. */
+    /** Ends the lease of the calling handler's claim. Call this on the handler's own thread. */
     public void endLease() {
         current().forEach(this::endLease);
     }
 
     /**
-     * Has another worker take over the key of a delivery whose handler runs, and the engine notice: the handler is
-     * interrupted, or its future cancelled, and {@link io.exactlyonce.Claim#ensureHeld()} throws. Time passes until the
-     * next renewal.
+     * Lets another worker take over the key of a delivery whose handler runs. The engine detects this at the next
+     * renewal, and time passes until then. The handler's thread is interrupted, or its future cancelled, and
+     * {@link io.exactlyonce.Claim#ensureHeld()} throws.
      */
     public OtherWorker loseClaim(Delivered delivered) {
         ClaimId lost = claim(delivered);
@@ -151,15 +156,15 @@ public final class ExactlyOnceDriver {
         return other;
     }
 
-    /** Does that to the claim of the handler that calls this, on its own thread. */
+    /** Lets another worker take over the calling handler's key. Call this on the handler's own thread. */
     public OtherWorker loseClaim() {
         return current().stream().map(this::loseClaim).toList().get(0);
     }
 
     /**
-     * Has another worker hold a key.
+     * Lets another worker hold a key.
      *
-     * @param scope of the key: the listener's, or the name of its queue
+     * @param scope the key's scope: the listener's scope, or the name of its queue
      * @throws IllegalStateException if the key is not free
      */
     public OtherWorker holdElsewhere(String scope, String key) {
@@ -174,9 +179,10 @@ public final class ExactlyOnceDriver {
     }
 
     /**
-     * Has the worker crash whose handler calls this, on its own thread: for a crash in its midst.
+     * Crashes the worker of the calling handler in the middle of the handler. Call this on the handler's own thread.
      *
-     * @return never: declared so that a mock's answer can be this call alone, and a handler can throw it
+     * @return nothing, because the method always throws; the return type lets a mock's answer be this call alone, and
+     *     lets a handler throw it
      */
     public SimulatedCrash crash() {
         List<Delivered> called = current();
@@ -184,12 +190,12 @@ public final class ExactlyOnceDriver {
         throw new SimulatedCrash(called.get(0));
     }
 
-    /** Has the store answer no call from now on. Three claims without an answer pause listeners. */
+    /** Makes the store unavailable from now on. After three claims without an answer, listeners pause. */
     public void failStore() {
         store.setAway(true);
     }
 
-    /** Has the store answer again, and time pass until the engine has noticed. */
+    /** Makes the store available again. Time passes until the engine detects it. */
     public void restoreStore() {
         store.setAway(false);
         advance(UNTIL_STORE_IS_ASKED);
@@ -205,7 +211,7 @@ public final class ExactlyOnceDriver {
         return journal.all();
     }
 
-    /** Forgets all messages and claims, and has the store answer. Handlers that run are stopped. */
+    /** Removes all messages and claims, and makes the store available. Running handlers are stopped. */
     void reset() {
         Collection<Delivered> known = journal.all();
         known.forEach(Delivered::crash);

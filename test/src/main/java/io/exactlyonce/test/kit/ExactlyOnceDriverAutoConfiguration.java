@@ -23,7 +23,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ReflectionUtils;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Puts time, queues and claims that tests decide in the place of the real ones. All else is the starter's. */
+/** Replaces time, queues and claims by versions that tests control. Everything else is the starter's. */
 @AutoConfiguration(
         before = ExactlyOnceAutoConfiguration.class,
         beforeName = "io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration")
@@ -64,7 +64,10 @@ final class ExactlyOnceDriverAutoConfiguration {
         return new FaultAdvisor(journal, driver);
     }
 
-    /** Runs before a listener is made, because a missing bean, or the engine's own exception, would suggest a remedy that does not help. */
+    /**
+     * Rejects listeners with {@code effects = DATABASE} before they are created. Otherwise a missing bean, or the
+     * engine's own exception, would suggest a remedy that does not help.
+     */
     @Bean
     static BeanFactoryPostProcessor exactlyOnceRefusedDatabaseEffects() {
         return beans -> {
@@ -92,7 +95,7 @@ final class ExactlyOnceDriverAutoConfiguration {
         return says != null && says.effects() == Effects.DATABASE;
     }
 
-    /** Deletes are not gathered for a second, which is a long time in a test. */
+    /** Makes the client send deletes at once. Collecting deletes for a second would take long in a test. */
     @Bean
     static BeanPostProcessor exactlyOnceImmediateDeletes() {
         return new BeanPostProcessor() {

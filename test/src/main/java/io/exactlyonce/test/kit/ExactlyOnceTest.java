@@ -55,11 +55,11 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 @TestPropertySource(properties = "exactly-once.unknown-properties=warn")
 public @interface ExactlyOnceTest {
 
-    /** Classes with listener methods to test. Default: all of the application's. */
+    /** Classes with listener methods to test. Default: all such classes of the application. */
     @AliasFor("listeners")
     Class<?>[] value() default {};
 
-    /** Classes with listener methods to test. Default: all of the application's. */
+    /** Classes with listener methods to test. Default: all such classes of the application. */
     @AliasFor("value")
     Class<?>[] listeners() default {};
 
@@ -72,7 +72,7 @@ public @interface ExactlyOnceTest {
     /** Filters for further components. */
     Filter[] includeFilters() default {};
 
-    /** Filters for components that are left out. */
+    /** Filters for components to leave out. */
     Filter[] excludeFilters() default {};
 
     /** Auto-configurations to leave out. */

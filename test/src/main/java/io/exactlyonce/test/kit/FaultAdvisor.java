@@ -13,7 +13,10 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Simulates a message's faults before its handler, right behind the aspect that claims keys. A retry meets each fault once. */
+/**
+ * Simulates a message's faults before its handler, directly inside the aspect that claims keys. Each fault happens
+ * once, so a retry does not meet it again.
+ */
 final class FaultAdvisor extends DefaultPointcutAdvisor {
 
     private static final long serialVersionUID = 1;

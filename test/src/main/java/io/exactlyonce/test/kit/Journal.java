@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Records the engine's reports about deliveries, and lets a test wait for them. */
+/** Records the engine's reports about deliveries. Tests wait for these reports. */
 final class Journal implements DeliveryEvent.SelectiveObserver {
 
     private static final ThreadLocal<@Nullable List<Delivered>> CURRENT = new ThreadLocal<>();
@@ -35,7 +35,7 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
         messages.forEach(each -> receipts.put(each.receiptHandle(), each));
     }
 
-    /** Returns what the handler on this thread was called with; nothing on another thread. */
+    /** Returns the deliveries of the handler that runs on this thread; empty on another thread. */
     List<Delivered> current() {
         List<Delivered> called = CURRENT.get();
         return called == null ? List.of() : called;
@@ -59,13 +59,13 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
         return subscriptions.stream().map(Subscription::queue).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Returns whether nothing more happens to a delivery before time passes, or its handler ends. */
+    /** Returns whether nothing more happens to a delivery until time passes or its handler ends. */
     boolean isAtRest(Delivered delivered, boolean storeIsAway) {
         return delivered.isAtRest(storeIsAway)
                 || (delivered.outcome() == Outcome.WAITING && haveAllBegunToWait(delivered));
     }
 
-    /** A delivery's wait is decided before it starts. */
+    /** Returns whether all waits have started. The engine decides on a wait before it starts. */
     private boolean haveAllBegunToWait(Delivered delivered) {
         Subscription subscription = delivered.delivery().orElseThrow().subscription();
         long decided = receipts.values().stream()
@@ -76,9 +76,9 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
     }
 
     /**
-     * Waits until something is so.
+     * Waits until a condition is true.
      *
-     * @return whether it is
+     * @return whether the condition is true
      */
     boolean await(BooleanSupplier condition, Duration longest, Runnable meanwhile) {
         long deadline = System.nanoTime() + longest.toNanos();
@@ -92,14 +92,14 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
         return true;
     }
 
-    /** Waits only briefly, because the expected change may come without a call here. */
+    /** Waits only briefly, because the condition may become true without a notification. */
     private synchronized void awaitChange(BooleanSupplier condition) {
         if (!condition.getAsBoolean()) {
             wait(this, SHORT.toNanos());
         }
     }
 
-    /** Waits once on a monitor of this thread, also on a handler's interrupted thread, which stays interrupted. */
+    /** Waits once on a monitor. On a handler's interrupted thread, the thread also waits, and stays interrupted. */
     static void wait(Object monitor, long nanos) {
         boolean interrupted = Thread.interrupted();
         try {

@@ -7,7 +7,7 @@ import java.util.UUID;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** A message as its queue has it. */
+/** A message in its queue. */
 final class Letter {
 
     private final TestMessage message;
@@ -40,13 +40,13 @@ final class Letter {
         return id;
     }
 
-    /** Returns how often it has been received now. */
+    /** Counts a receive, and returns the new receive count. */
     synchronized int receive() {
         receives++;
         return receives;
     }
 
-    /** Says when it is visible again, by the test's clock. */
+    /** Hides the message until a time of the test's clock. */
     synchronized void hideUntil(long time) {
         visibleAt = time;
     }
@@ -63,7 +63,7 @@ final class Letter {
         return deleted;
     }
 
-    /** Returns it as SQS's client does. */
+    /** Returns the message as an SQS client receives it. */
     Message received(String receiptHandle, int receiveCount) {
         Map<MessageSystemAttributeName, String> attributes = new LinkedHashMap<>();
         attributes.put(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, Integer.toString(receiveCount));

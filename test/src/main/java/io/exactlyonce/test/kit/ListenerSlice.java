@@ -21,7 +21,10 @@ final class ListenerSlice {
         Bootstrapper() {}
     }
 
-    /** Keeps those of an application's components that have listener methods, or that the test names, and the beans that serve them. */
+    /**
+     * Keeps the application's components that have listener methods or that the test names, and the beans that these
+     * need.
+     */
     static final class Components extends StandardAnnotationCustomizableTypeExcludeFilter<ExactlyOnceTest> {
 
         private static final Set<Class<?>> SERVANTS = Set.of(Reconciler.class, SqsListenerConfigurer.class);

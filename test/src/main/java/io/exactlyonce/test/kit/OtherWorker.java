@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimResolution;
 import java.time.Duration;
 import java.util.List;
 
-/** A worker elsewhere that holds a key. It does nothing by itself, and its lease is an hour. */
+/** A worker outside this process that holds a key. The worker does nothing by itself, and its lease lasts an hour. */
 public final class OtherWorker {
 
     static final Duration LEASE = Duration.ofHours(1);
@@ -23,21 +23,24 @@ public final class OtherWorker {
         this.claim = claim;
     }
 
-    /** Has its handler succeed: the key is completed, and deliveries that wait for it are deleted. */
+    /** Completes the key, as if the other worker's handler had succeeded. Waiting deliveries of the key are deleted. */
     public void complete() {
         store.claims().resolve(List.of(new ClaimResolution.Completed(claim, null)));
         driver.advance(UNTIL_NOTICED);
     }
 
-    /** Has its handler fail: the key is free, and a delivery that waits for it is redelivered at once. */
+    /**
+     * Releases the key, as if the other worker's handler had failed. A waiting delivery of the key is redelivered at
+     * once.
+     */
     public void fail() {
         store.claims()
-                .resolve(List.of(
-                        new ClaimResolution.Released(claim, "the other worker's handler has failed", false, true)));
+                .resolve(
+                        List.of(new ClaimResolution.Released(claim, "the other worker's handler failed", false, true)));
         driver.advance(UNTIL_NOTICED);
     }
 
-    /** Has it crash: the key is free, and in doubt. */
+    /** Crashes the other worker. The key is then free and in doubt. */
     public void crash() {
         store.endLease(claim);
         driver.advance(UNTIL_NOTICED);

@@ -3,10 +3,10 @@ package io.exactlyonce.test.kit;
 /** The state of a delivery. */
 public enum Outcome {
 
-    /** The handler is about to run or runs, or its future is not done. */
+    /** The handler is about to run, is running, or its future is not done. */
     RUNNING,
 
-    /** The handler has ended, but its completion is not recorded: the store is unavailable, and is retried. */
+    /** The handler ended, and its outcome is not recorded: the store is unavailable, and the call is retried. */
     UNRECORDED,
 
     /** The handler was called, the key is completed, and the message is deleted. */
@@ -28,14 +28,14 @@ public enum Outcome {
     RETURNED,
 
     /**
-     * The handler's outcome is not recorded, and this delivery will not record it: its claim was lost, or is left to
-     * expire. The message is redelivered.
+     * The handler's outcome is not recorded, and this delivery will not record it. The claim was lost, or its lease
+     * will expire. The message is redelivered.
      */
     ABANDONED,
 
-    /** The worker has crashed; the message is redelivered when its visibility timeout expires. */
+    /** The worker crashed. The message is redelivered when its visibility timeout expires. */
     CRASHED,
 
-    /** The message has no key, and {@code whenKeyMissing = SKIP} has deleted it without a handler call. */
+    /** The message has no key, and was deleted without a handler call because of {@code whenKeyMissing = SKIP}. */
     SKIPPED
 }

@@ -12,9 +12,10 @@ import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
 /**
- * Removes all messages and claims before each test method. While it runs, crashes, lost claims and failed handlers are
- * not logged, because the test requests them; if it fails, its deliveries and their exceptions are logged. Loggers with
- * a level of the application, or at DEBUG, keep it. In a test without a driver, no bean is created.
+ * Removes all messages and claims before each test method. During a test, crashes, lost claims and failed handlers are
+ * not logged, because the test requests them. If the test fails, its deliveries and their exceptions are logged. A
+ * logger at DEBUG, or with a level that the application sets, keeps its level. In a test without a driver, no bean is
+ * created.
  */
 final class ResetDriverListener implements TestExecutionListener {
 
@@ -52,13 +53,14 @@ final class ResetDriverListener implements TestExecutionListener {
     }
 
     private static Stream<ExactlyOnceDriver> drivers(TestContext test) {
-        // Unlike the stream, getIfAvailable() creates lazy factories of beans to find their types.
+        // This check uses the stream, because getIfAvailable() would create lazy factories of beans to find their
+        // types.
         return test.hasApplicationContext()
                 ? test.getApplicationContext().getBeanProvider(ExactlyOnceDriver.class, false).stream()
                 : Stream.empty();
     }
 
-    /** Returns whether the application sets no level for a logger, and DEBUG is off. */
+    /** Returns whether the application sets no level for a logger, and the logger is not at DEBUG. */
     private boolean isOrdinary(String logger) {
         LoggerConfiguration known = logging.getLoggerConfiguration(logger);
         return known == null

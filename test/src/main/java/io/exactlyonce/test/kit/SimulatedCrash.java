@@ -1,8 +1,8 @@
 package io.exactlyonce.test.kit;
 
 /**
- * Ends a handler whose worker has crashed. An error, so that what handlers do about exceptions does not see it: a process that
- * dies runs no {@code catch} block.
+ * Ends a handler whose worker crashed. This class is an error, so that a handler's {@code catch} of exceptions does not
+ * run: a process that dies runs no {@code catch} block.
  */
 public final class SimulatedCrash extends Error {
 

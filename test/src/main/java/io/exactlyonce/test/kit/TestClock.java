@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A clock that only moves when it is advanced. Due tasks run one by one at their time, on the thread that advances it:
- * renewals are requested and answered before time continues.
+ * A clock that moves only when a test advances it. Due tasks run one by one at their time, on the thread that advances
+ * the clock. Renewals are therefore requested and answered before time continues.
  */
 final class TestClock implements EngineScheduler {
 
@@ -22,7 +22,7 @@ final class TestClock implements EngineScheduler {
     private volatile long now;
     private long count;
 
-    /** @param once whether it is a pause that ends, and no tick of many */
+    /** @param once whether this is a single pause, and not a repeated tick */
     private record Due(long at, long number, Runnable task, boolean once) {}
 
     @Override
@@ -30,7 +30,7 @@ final class TestClock implements EngineScheduler {
         return now;
     }
 
-    /** Lets time pass. */
+    /** Advances the clock. */
     void advance(Duration time) {
         advancing.lock();
         try {
@@ -45,7 +45,7 @@ final class TestClock implements EngineScheduler {
         }
     }
 
-    /** Lets the next pause of the engine end, if there is one; returns whether there was. */
+    /** Ends the engine's next pause. Returns false if there is none. */
     boolean endPause() {
         Optional<Long> end;
         synchronized (dues) {
@@ -80,7 +80,7 @@ final class TestClock implements EngineScheduler {
         return new Repeated(interval, task);
     }
 
-    /** Everything at once, on the caller's thread. */
+    /** Runs tasks at once, on the caller's thread. */
     @Override
     public Executor thread(String name) {
         return Runnable::run;

@@ -8,8 +8,8 @@ import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * An immutable message that a test sends. Each method returns a copy with one more setting. Each delivery has a new
- * message ID; {@link ExactlyOnceDriver#redeliver} delivers the same message again.
+ * An immutable message for a test to send. Each method returns a copy with one more setting. Each delivery of a
+ * {@code TestMessage} has a new message ID. {@link ExactlyOnceDriver#redeliver} delivers the same message again.
  */
 public final class TestMessage {
 
@@ -40,13 +40,14 @@ public final class TestMessage {
     /**
      * Returns a message with a payload.
      *
-     * @param payload is written as JSON by the application's {@code JsonMapper}
-     * @throws IllegalArgumentException if it is a text, which {@link #ofBody} takes as it is, or a message
+     * @param payload the payload, which the application's {@code JsonMapper} writes as JSON
+     * @throws IllegalArgumentException if the payload is a text, for which {@link #ofBody} is right, or a
+     *     {@code TestMessage}
      */
     public static TestMessage ofPayload(Object payload) {
         if (payload instanceof CharSequence) {
             throw new IllegalArgumentException(
-                    "A text would be a payload in quotes: pass it as the body, to deliverBody(text) or TestMessage.ofBody(text)");
+                    "A text as a payload would be in quotes: pass it as the body, to deliverBody(text) or TestMessage.ofBody(text)");
         }
         if (payload instanceof TestMessage) {
             throw new IllegalArgumentException("A TestMessage is no payload: pass it to deliver(message)");
@@ -68,7 +69,7 @@ public final class TestMessage {
         return new TestMessage(content, queue, group, crash, claimLost, attributes);
     }
 
-    /** Says of which group of a FIFO queue it is. */
+    /** Sets the group of a message in a FIFO queue. */
     public TestMessage group(String group) {
         return new TestMessage(content, queue, group, crash, claimLost, attributes);
     }
@@ -103,21 +104,22 @@ public final class TestMessage {
                         .build());
     }
 
-    /** Sets the attribute {@code ExactlyOnce-Key}, the key of listeners that name none. */
+    /** Sets the attribute {@code ExactlyOnce-Key}, the key for listeners without a key expression. */
     public TestMessage key(String key) {
         return header(KEY_ATTRIBUTE, key);
     }
 
     /**
-     * Has the worker crash, at this point, that the message is delivered to first. Redeliveries and duplicates meet one that does not.
+     * Crashes the first worker of the message at this point. Later deliveries and duplicates of the message have
+     * workers that do not crash.
      */
     public TestMessage crashAt(CrashPoint point) {
         return new TestMessage(content, queue, group, point, claimLost, attributes);
     }
 
     /**
-     * Has another worker take the key over when the handler is about to begin, as after a long pause: its thread is
-     * interrupted, and {@link io.exactlyonce.Claim#ensureHeld()} throws.
+     * Lets another worker take over the key just before the handler starts, as after a long pause. The handler's thread
+     * is interrupted, and {@link io.exactlyonce.Claim#ensureHeld()} throws.
      */
     public TestMessage loseClaim() {
         return new TestMessage(content, queue, group, crash, true, attributes);
@@ -129,12 +131,12 @@ public final class TestMessage {
         return new TestMessage(content, queue, group, crash, claimLost, Map.copyOf(more));
     }
 
-    /** The same message to a worker that lives. */
+    /** Returns the same message without crashes and lost claims. */
     TestMessage withoutFaults() {
         return new TestMessage(content, queue, group, null, false, attributes);
     }
 
-    /** Returns its body if that is a text, else the payload of which the body is made. */
+    /** Returns the body if the test gave one, or else the payload from which the body is made. */
     Object content() {
         return content;
     }

@@ -34,8 +34,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Every queue that a listener requests, in memory. It delivers only messages that the test requests, and redelivers
- * none by itself. The receipt of a crashed worker is rejected.
+ * All queues that listeners request, in memory. The queues deliver only messages that the test requests, and redeliver
+ * none by themselves. The receipt handles of a crashed worker are rejected.
  */
 final class TestQueues implements SqsAsyncClient {
 
@@ -53,7 +53,7 @@ final class TestQueues implements SqsAsyncClient {
         this.clock = clock;
     }
 
-    /** @param sent when, by the test's clock */
+    /** @param sent when the request was sent, by the test's clock */
     private record Poll(ReceiveMessageRequest request, long sent, CompletableFuture<ReceiveMessageResponse> answer) {
 
         int most() {
@@ -69,7 +69,7 @@ final class TestQueues implements SqsAsyncClient {
     /**
      * Answers the next poll of a queue with messages.
      *
-     * @return whether a listener has polled for so many
+     * @return whether a listener polled for enough messages
      */
     synchronized boolean handOut(String queue, List<Delivered> messages, Duration longest) {
         long deadline = System.nanoTime() + longest.toNanos();
@@ -100,7 +100,9 @@ final class TestQueues implements SqsAsyncClient {
                 .build());
     }
 
-    /** A poll for fewer messages than there are has taken what permits there were; the next one may have more. */
+    /**
+     * Ends polls that ask for too few messages. Such a poll took all free permits, and the next poll may ask for more.
+     */
     private int endPolls(String queue) {
         int ended = 0;
         for (Poll small = polls(queue).poll();
@@ -112,7 +114,10 @@ final class TestQueues implements SqsAsyncClient {
         return ended;
     }
 
-    /** A poll from before an advance of time would no longer be waiting: its messages would count as old. */
+    /**
+     * Skips polls from before the clock was advanced. A real poll would have ended by then, and its messages would
+     * count as old.
+     */
     private Optional<Poll> poll(String queue, int messages) {
         long now = clock.nanoTime();
         Optional<Poll> found = polls(queue).stream()
@@ -253,6 +258,6 @@ final class TestQueues implements SqsAsyncClient {
 
     @Override
     public void close() {
-        // Nothing is open.
+        // There is no connection to close.
     }
 }

@@ -27,7 +27,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Claims in memory, which can be away, and which hear nothing of workers that have crashed. It answers at once. */
+/**
+ * Claims in memory. The store can be made unavailable, and ignores calls of crashed workers. Answers arrive at once.
+ */
 final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
 
     private final TestClock clock;
@@ -56,7 +58,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
         return away;
     }
 
-    /** Returns the claims themselves, also while they are away. */
+    /** Returns the claims even while the store is unavailable. */
     InMemoryClaimStore claims() {
         return claims;
     }
@@ -66,7 +68,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
         claims.endLease(claim);
     }
 
-    /** Returns the time until a claim's lease ends if it is not renewed. */
+    /** Returns the time until a claim's lease expires without renewal. */
     Duration leaseLeft(ClaimId claim) {
         return Duration.ofNanos(Math.max(0, leaseEnds.getOrDefault(claim, 0L) - clock.nanoTime()));
     }

@@ -111,10 +111,7 @@ class ListenerKindsTests {
             return "sold";
         }
 
-        @ExactlyOnceListener(
-                queueNames = "pings",
-                key = "#order.orderId",
-                whenKeyMissing = MissingKeyPolicy.SKIP)
+        @ExactlyOnceListener(queueNames = "pings", key = "#order.orderId", whenKeyMissing = MissingKeyPolicy.SKIP)
         void sellUnlessPing(Order order, Claim claim) throws InterruptedException {
             till.charge(order.orderId(), claim);
         }
@@ -134,7 +131,9 @@ class ListenerKindsTests {
             read.add(
                     attempt.listener().equals("published")
                             ? attempt.payload(Order.class).orderId()
-                            : attempt.payload(SnsNotification.class).getMessage().toString());
+                            : attempt.payload(SnsNotification.class)
+                                    .getMessage()
+                                    .toString());
             return Reconciliation.done("found");
         }
     }
@@ -260,8 +259,8 @@ class ListenerKindsTests {
         String envelope = "{\"Type\":\"Notification\",\"MessageId\":\"7\",\"TopicArn\":\"t\","
                 + "\"Message\":\"{\\\"orderId\\\":\\\"N-1\\\",\\\"cents\\\":100}\"}";
         for (String queue : List.of("published", "notified")) {
-            Delivered first = driver.deliver(
-                    TestMessage.ofBody(envelope).to(queue).crashAt(CrashPoint.AFTER_HANDLER));
+            Delivered first =
+                    driver.deliver(TestMessage.ofBody(envelope).to(queue).crashAt(CrashPoint.AFTER_HANDLER));
 
             assertThat(driver.redeliver(first)).isDeleted().didNotReachItsHandler();
         }

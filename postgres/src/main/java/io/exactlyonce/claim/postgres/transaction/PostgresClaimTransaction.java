@@ -395,7 +395,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                         PrintableException.of(failure));
                 return true;
             }
-            log.error("{} was committed by its handler, which then failed: its writes stay, and its keys are in doubt", look);
+            log.error(
+                    "{} was committed by its handler, which then failed: its writes stay, and its keys are in doubt",
+                    look);
             store.claim(requests);
             // A key that another claim owns by now stays unchanged.
             store.resolve(requests.stream()
