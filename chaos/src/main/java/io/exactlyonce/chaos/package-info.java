@@ -1,4 +1,7 @@
-/** The exactly-once starter under fire: workers and servers are killed, paused and cut off, and nothing may happen twice. */
+/**
+ * The exactly-once starter under faults: workers and servers are killed, paused and cut off, and no effect may happen
+ * twice.
+ */
 @NullMarked
 package io.exactlyonce.chaos;
 

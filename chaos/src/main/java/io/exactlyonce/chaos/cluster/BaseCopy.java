@@ -13,10 +13,10 @@ import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** Copies a running primary's directory, for a replica: the bundle has no {@code pg_basebackup}. */
+/** Copies a running primary's directory, for a replica. The bundle has no {@code pg_basebackup}. */
 final class BaseCopy extends SimpleFileVisitor<Path> {
 
-    /** Directories whose contents belong to the running primary alone. */
+    /** Directories whose contents only the running primary needs. */
     private static final Set<String> EMPTIED = Set.of(
             "pg_wal",
             "pg_replslot",
@@ -40,7 +40,7 @@ final class BaseCopy extends SimpleFileVisitor<Path> {
     /** @param target an existing, empty directory */
     static void copy(PostgresServer primary, Path target) throws IOException, SQLException {
         try (Connection connection = primary.dataSource("postgres").getConnection()) {
-            // A backup belongs to its session.
+            // A backup belongs to the session that started it.
             JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
             session.queryForList("SELECT pg_backup_start('replica', true)");
             Path source = primary.disk().data();
@@ -72,7 +72,10 @@ final class BaseCopy extends SimpleFileVisitor<Path> {
         return FileVisitResult.CONTINUE;
     }
 
-    /** The primary runs on: a file that it removed meanwhile is not needed, the log replays its removal. */
+    /**
+     * The primary continues to run. If it removed a file during the copy, the file is not needed, because the log
+     * replays the removal.
+     */
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException failure) {
         if (Files.exists(file)) {

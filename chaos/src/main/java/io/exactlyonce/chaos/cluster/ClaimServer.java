@@ -3,30 +3,30 @@ package io.exactlyonce.chaos.cluster;
 import java.io.IOException;
 import java.util.List;
 
-/** Where a run keeps its claims, and the rows or items that handlers write together with a completion. */
+/** The server that keeps a run's claims, and the rows or items that handlers write together with a completion. */
 public interface ClaimServer extends AutoCloseable {
 
-    /** Returns the port that workers' wires lead to at the moment. */
+    /** Returns the current port of the server, to which workers' wires connect. */
     int port();
 
-    /** Returns the port of what may be behind, at the moment; the same if nothing is. */
+    /** Returns the current port of the replica, which may lag; the same as {@link #port} if there is none. */
     int replicaPort();
 
     /**
-     * Returns what workers are told of it.
+     * Returns a worker's arguments for this server.
      *
-     * @param port of their wire to it
-     * @param replicaPort of their wire to what may be behind
+     * @param port port of the worker's wire to the server
+     * @param replicaPort port of the worker's wire to the replica
      */
     List<String> workerArguments(int port, int replicaPort);
 
     @Override
     void close() throws IOException;
 
-    /** Returns all claims that are left. */
+    /** Returns all remaining claims. */
     List<ClaimLeft> claims();
 
-    /** Returns how many follow-up messages are in the outbox; 0 without one. */
+    /** Returns the number of follow-up messages in the outbox; 0 without an outbox. */
     default int unsent() {
         return 0;
     }
@@ -37,10 +37,10 @@ public interface ClaimServer extends AutoCloseable {
     /**
      * A claim after the run.
      *
-     * @param reason its error, never blank
+     * @param reason the claim's error, never blank
      */
     record ClaimLeft(String key, String status, String reason) {}
 
-    /** What the handler of a key wrote in one of its calls. */
+    /** A row that a handler wrote in one of its calls. */
     record Booking(String key, String call) {}
 }

@@ -9,8 +9,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Where a PostgreSQL server keeps its data: a small disk of its own that can be filled, where the operating system permits
- * to mount one (Linux, as root), else a plain directory.
+ * The disk of a PostgreSQL server. On Linux as root, the disk is a small file system that can be filled. Elsewhere it
+ * is a plain directory.
  */
 final class DataDisk implements AutoCloseable {
 
@@ -36,7 +36,7 @@ final class DataDisk implements AutoCloseable {
         return mountPoint.resolve("data");
     }
 
-    /** Creates the directory for the server's data, readable by its owner alone, as PostgreSQL demands. */
+    /** Creates the directory for the server's data. Only its owner can read it, as PostgreSQL requires. */
     Path createData() throws IOException {
         return Files.createDirectory(
                 data(), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
@@ -46,10 +46,10 @@ final class DataDisk implements AutoCloseable {
         return mounted;
     }
 
-    /** Writes until nothing fits any more. */
+    /** Writes until the disk is full. */
     void fill() {
         if (!mounted) {
-            throw new IllegalStateException(mountPoint + " is no disk of its own; filling it would fill the machine's");
+            throw new IllegalStateException(mountPoint + " is a plain directory; filling it would fill the machine's disk");
         }
         byte[] zeros = new byte[MEGABYTE];
         try (OutputStream ballast = Files.newOutputStream(mountPoint.resolve(BALLAST))) {
@@ -57,7 +57,7 @@ final class DataDisk implements AutoCloseable {
                 ballast.write(zeros);
             }
         } catch (IOException e) {
-            // That is what was asked for: no space is left.
+            // The disk is full, as wanted.
         }
     }
 

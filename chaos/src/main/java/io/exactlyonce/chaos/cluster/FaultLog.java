@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Records the begin and the end of each fault, and counts them. */
+/** Records the start and the end of each fault, and counts faults. */
 public final class FaultLog {
 
     private static final String ALL_WORKERS = "";
@@ -21,33 +21,35 @@ public final class FaultLog {
         this.recorder = recorder;
     }
 
-    /** A fault is about to begin. */
+    /** Records that a fault is about to start. */
     public void began(Fault fault, String worker) {
         record(Event.of(Kind.FAULT_BEGAN).by(worker).with(Detail.FAULT, fault));
     }
 
-    /** A fault of all workers is about to begin. */
+    /** Records that a fault of all workers is about to start. */
     public void began(Fault fault) {
         began(fault, ALL_WORKERS);
     }
 
-    /** A failover is about to begin: from now on commits may be missing on the server that is promoted. */
+    /**
+     * Records that a failover is about to start. From now on, commits may be missing on the server that is promoted.
+     */
     public void beganFailover(boolean asynchronous) {
         record(Event.of(Kind.FAULT_BEGAN).with(Detail.FAULT, Fault.FAILOVER).with(Detail.ASYNCHRONOUS, asynchronous));
     }
 
-    /** A fault is over. */
+    /** Records that a fault is over. */
     public void ended(Fault fault, String worker) {
         record(Event.of(Kind.FAULT_ENDED).by(worker).with(Detail.FAULT, fault));
         counts.computeIfAbsent(fault, any -> new AtomicInteger()).incrementAndGet();
     }
 
-    /** A fault of all workers is over. */
+    /** Records that a fault of all workers is over. */
     public void ended(Fault fault) {
         ended(fault, ALL_WORKERS);
     }
 
-    /** Records something else that the harness did or saw. */
+    /** Records another event of the harness. */
     public void record(Event event) {
         recorder.record(event);
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 
-/** Where a wire's bytes pass, wait, or find the wire cut. */
+/** Lets a wire's bytes pass or wait, or fails if the wire is cut. */
 final class Gate {
 
     private Traffic traffic = Traffic.open();
@@ -15,7 +15,7 @@ final class Gate {
     }
 
     /**
-     * Returns as soon as bytes may pass.
+     * Waits until bytes may pass.
      *
      * @throws IOException if the wire is cut
      */

@@ -5,33 +5,34 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How to start one of this program's classes in another JVM. */
+/** Commands that start this program's classes in another JVM. */
 public final class JavaProgram {
 
     private final Path directory;
     private final String classPath;
 
     /**
-     * Prepares it: directories of this JVM's class path are packed, since JVMs keep archives of classes from jars only.
+     * Prepares the commands. Directories of this JVM's class path are packed, because JVMs archive only classes from
+     * jars.
      *
-     * @param directory where jars, archives and the JVMs' temporary files go
+     * @param directory the directory for jars, archives and the JVMs' temporary files
      */
     public JavaProgram(Path directory) throws IOException {
         this.directory = directory;
         this.classPath = PackedClassPath.of(System.getProperty("java.class.path"), directory);
     }
 
-    /** Returns the whole command, without a class archive. */
+    /** Returns a command without a class archive. */
     public List<String> command(Class<?> main, String heap, List<String> arguments) {
         return command(main, heap, "-Xshare:auto", arguments);
     }
 
-    /** Returns the command for one of many short-lived JVMs, which share an archive of classes once there is one. */
+    /** Returns the command for one of many short JVMs, which share an archive of classes as soon as it exists. */
     public List<String> shared(Class<?> main, String heap, List<String> arguments) {
         return command(main, heap, "-XX:SharedArchiveFile=" + archive(main), arguments);
     }
 
-    /** Returns the command for a JVM that leaves an archive of its classes when it ends. */
+    /** Returns the command for a JVM that writes an archive of its classes when it ends. */
     public List<String> archiving(Class<?> main, String heap, List<String> arguments) {
         return command(main, heap, "-XX:ArchiveClassesAtExit=" + archive(main), arguments);
     }
@@ -45,13 +46,13 @@ public final class JavaProgram {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 heap,
                 "-XX:+UseSerialGC",
-                // Workers are many and short-lived: no time is spent on the best machine code.
+                // Workers are many and run for a short time, so the JVM spends no time on the best machine code.
                 "-XX:TieredStopAtLevel=1",
                 sharing,
                 "-Xlog:disable",
                 "-Djava.io.tmpdir=" + directory,
-                // Without a limit the JDK's client keeps as many connections as were ever in use at a time.
-                // Their number then tells of the highest peak so far, and a leak looks the same.
+                // Without a limit, the JDK's client keeps as many connections as were ever in use at the same time. The
+                // number of connections would then grow with each new peak, like a leak.
                 "-Djdk.httpclient.connectionPoolSize=4",
                 "-cp",
                 classPath,

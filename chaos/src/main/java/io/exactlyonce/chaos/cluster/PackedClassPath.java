@@ -12,7 +12,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 
-/** A class path of jars only. */
+/** A class path that contains only jars. */
 final class PackedClassPath {
 
     private PackedClassPath() {}
@@ -35,7 +35,7 @@ final class PackedClassPath {
         return jar.toString();
     }
 
-    /** Adds directories, too: Spring finds classes by them. */
+    /** Adds a directory of classes. Adds entries for directories, too, because Spring uses them to find classes. */
     private static void add(JarOutputStream out, Path classes, Path path) {
         String name = classes.relativize(path).toString().replace(File.separatorChar, '/');
         try {

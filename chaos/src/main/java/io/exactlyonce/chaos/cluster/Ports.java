@@ -9,7 +9,7 @@ public final class Ports {
 
     private Ports() {}
 
-    /** Returns a port on which no process listens at the moment. */
+    /** Returns a port on which no process listens now. */
     public static int free() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The server's program out of the embedded bundle, which brings no tools for replicas: they are started as plain
- * processes, so that each can be killed by its process id.
+ * The server program of the embedded bundle, which has no tools for replicas. Servers are started as plain processes,
+ * so that each can be killed by its process id.
  *
  * @param server path of {@code postgres}
  */
@@ -33,8 +33,8 @@ record PostgresBinaries(Path server) {
     }
 
     /**
-     * Returns the command that starts a server. PostgreSQL refuses root, which therefore becomes user 65534 in a
-     * namespace.
+     * Returns the command that starts a server. PostgreSQL does not run as root, so a namespace maps root to user
+     * 65534.
      */
     List<String> command(Path data, int port) {
         List<String> command = new ArrayList<>();

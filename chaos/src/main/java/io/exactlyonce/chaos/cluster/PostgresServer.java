@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** One PostgreSQL server, primary or replica: started, killed, stopped and started again by its process. */
+/** One PostgreSQL server, primary or replica. Its process is started, killed, stopped and restarted. */
 final class PostgresServer implements AutoCloseable {
 
     static final String USER = "postgres";
@@ -45,7 +45,7 @@ final class PostgresServer implements AutoCloseable {
         return disk;
     }
 
-    /** Starts it, and waits until it answers; again and again, while what a kill left is still being cleared away. */
+    /** Starts the server, and waits until it answers. Tries again while remains of a killed server are cleaned up. */
     void start() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
@@ -65,7 +65,7 @@ final class PostgresServer implements AutoCloseable {
                 .formatted(port, PATIENCE.toSeconds(), log));
     }
 
-    /** Sends SIGKILL to the server and all of its backends, as if its machine had lost its power. */
+    /** Sends SIGKILL to the server and all of its backends, as if its machine had lost power. */
     void kill() throws InterruptedException {
         Process victim = process;
         if (victim == null) {
@@ -77,7 +77,7 @@ final class PostgresServer implements AutoCloseable {
         victim.waitFor();
     }
 
-    /** Waits for a fast shutdown, and kills it if that takes too long. */
+    /** Shuts the server down fast, and kills it if the shutdown takes too long. */
     void stop() throws InterruptedException {
         Process current = process;
         if (current != null && current.isAlive()) {
@@ -92,7 +92,7 @@ final class PostgresServer implements AutoCloseable {
         return new JdbcTemplate(dataSource("postgres"));
     }
 
-    /** Returns the superuser's way into a database, without a pool. */
+    /** Returns a DataSource for a database, with the superuser as its user and without a pool. */
     DataSource dataSource(String database) {
         return new DriverManagerDataSource(
                 "jdbc:postgresql://127.0.0.1:%d/%s?connectTimeout=5&socketTimeout=30".formatted(port, database),

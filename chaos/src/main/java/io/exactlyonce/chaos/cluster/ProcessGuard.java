@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Ends what a harness leaves behind that was itself killed with SIGKILL: a shell that waits for the end of its standard
- * input, which comes with the harness's own end, however that comes. It knows processes and mounts by name, and forgets
- * those that were ended in good order.
+ * Ends the processes and mounts of a harness that was killed with SIGKILL. The guard is a shell that waits for the end
+ * of its standard input, which ends with the harness in any case. The guard knows processes and mounts by name, and
+ * forgets those that were ended in the normal way.
  */
 public final class ProcessGuard implements AutoCloseable {
 
@@ -38,7 +38,7 @@ public final class ProcessGuard implements AutoCloseable {
 
     /** Starts the shell. */
     public static ProcessGuard start() throws IOException {
-        // Ctrl-C goes to the whole group of processes; the guard has to outlive it.
+        // Ctrl-C reaches the whole process group, and the guard must survive it.
         Process shell = new ProcessBuilder("sh", "-c", "trap '' INT TERM HUP\n" + END_ALL_AT_END_OF_INPUT)
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(Redirect.DISCARD)
@@ -46,7 +46,7 @@ public final class ProcessGuard implements AutoCloseable {
         return new ProcessGuard(shell.outputWriter(StandardCharsets.UTF_8));
     }
 
-    /** Remembers a process that must not outlive the harness. */
+    /** Watches a process that must not outlive the harness. */
     public Process watch(Process process) {
         tell("process " + process.pid());
         CompletableFuture<Void> unused = process.onExit().thenRun(() -> tell("ended " + process.pid()));
@@ -70,7 +70,7 @@ public final class ProcessGuard implements AutoCloseable {
         }
     }
 
-    /** Ends its input, as the end of the harness would. */
+    /** Ends the guard's input, as the end of the harness would. */
     @Override
     public synchronized void close() throws IOException {
         input.close();

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A primary and its streaming replica, which is synchronous unless told otherwise. Ports change with each failover:
- * wires ask for them.
+ * A primary and its streaming replica. Replication is synchronous unless a fault changes it. Ports change with each
+ * failover, so wires read them for each connection.
  */
 public final class ReplicatedPostgres implements ClaimServer {
 
@@ -73,7 +73,7 @@ public final class ReplicatedPostgres implements ClaimServer {
         this.replica = primary;
     }
 
-    /** Starts both, and creates the database with the table of bookings. */
+    /** Starts both servers, and creates the database with the booking table. */
     public static ReplicatedPostgres start(Path directory, ProcessGuard guard)
             throws IOException, SQLException, InterruptedException {
         ReplicatedPostgres pair = new ReplicatedPostgres(directory, guard);
@@ -126,7 +126,7 @@ public final class ReplicatedPostgres implements ClaimServer {
                 .query(BOOKINGS_WRITTEN, (row, number) -> new Booking(row.getString("key"), row.getString("call")));
     }
 
-    /** Returns the superuser's way into the database on the primary of the moment, past all wires. */
+    /** Returns a template for the database on the current primary, as superuser and without a wire. */
     private JdbcTemplate template() {
         return new JdbcTemplate(primary.dataSource(DATABASE));
     }
@@ -141,7 +141,7 @@ public final class ReplicatedPostgres implements ClaimServer {
         primary.start();
     }
 
-    /** Says whether commits wait for the replica's disk. */
+    /** Sets whether commits wait for the replica's disk. */
     public void setSynchronous(boolean synchronous) throws InterruptedException {
         set(primary, "synchronous_standby_names", synchronous ? "*" : "");
         if (synchronous) {
@@ -149,17 +149,17 @@ public final class ReplicatedPostgres implements ClaimServer {
         }
     }
 
-    /** Ends the stream to the replica; commits go on if they need not wait for it. */
+    /** Stops replication to the replica. Commits continue if they need not wait for it. */
     public void detachReplica() {
         set(replica, "primary_conninfo", "");
     }
 
-    /** Has the replica show commits later than it receives them. */
+    /** Makes the replica apply commits later than it receives them. */
     public void delayReplica(Duration delay) {
         set(replica, "recovery_min_apply_delay", delay.toMillis() + "ms");
     }
 
-    /** Makes the replica the primary; the old one, which must be dead, is given up. */
+    /** Promotes the replica to primary. The old primary, which must be dead, is not used again. */
     public void promote() throws IOException {
         PostgresServer dead = primary;
         PostgresServer next = replica;
@@ -169,7 +169,7 @@ public final class ReplicatedPostgres implements ClaimServer {
         dead.close();
     }
 
-    /** Makes a replica for a primary that lost its own, and waits until commits wait for it. */
+    /** Makes a replica for a primary without one, and waits until commits wait for the replica. */
     public void addReplica() throws IOException, SQLException, InterruptedException {
         int number = servers.incrementAndGet();
         DataDisk disk = new DataDisk(directory.resolve("server-" + number), guard);
@@ -196,7 +196,7 @@ public final class ReplicatedPostgres implements ClaimServer {
         primary.disk().fill();
     }
 
-    /** Frees the primary's disk, and starts the primary if it has given up. */
+    /** Frees the primary's disk, and starts the primary if it has stopped. */
     public void freeDisk() throws IOException, InterruptedException {
         primary.disk().free();
         primary.start();

@@ -3,18 +3,18 @@ package io.exactlyonce.chaos.cluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** What can be done to a process from outside. */
+/** Signals to a process. */
 public enum Signal {
-    /** Ends it at once: it can neither return nor release nor report anything. */
+    /** Ends the process at once. The process cannot return, release or report anything. */
     KILL,
-    /** Freezes all of its threads wherever they are. */
+    /** Freezes all threads of the process, wherever they are. */
     STOP,
-    /** Lets it go on. */
+    /** Continues a frozen process. */
     CONT,
-    /** Asks PostgreSQL for a fast shutdown. */
+    /** Requests a fast shutdown from PostgreSQL. */
     INT;
 
-    /** Sends it to one process; does nothing if that has ended. */
+    /** Sends the signal to a process. Does nothing if the process has ended. */
     public void send(long pid) {
         try {
             new ProcessBuilder("sh", "-c", "kill -s \"$1\" \"$2\" 2>/dev/null", "signal", name(), String.valueOf(pid))

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * ElasticMQ in a process of its own, so that it can be frozen. It is never killed: its queues are in memory, so a kill
- * would lose messages, which SQS does not.
+ * ElasticMQ in a separate process, so that it can be frozen. The process is never killed: its queues are in memory, so
+ * a kill would lose messages, which SQS never does.
  */
 public final class SqsServer implements AutoCloseable {
 
@@ -26,16 +26,16 @@ public final class SqsServer implements AutoCloseable {
         this.port = port;
     }
 
-    /** The process's main method: serves on the port that is its argument, until its standard input ends. */
+    /** Runs the server on the port in the argument, until its standard input ends. */
     public static void main(String[] arguments) throws IOException {
         LocalSqs.start(Integer.parseInt(arguments[0]));
         while (System.in.read() >= 0) {
-            // Only the end matters.
+            // The input itself does not matter, only its end.
         }
         System.exit(0);
     }
 
-    /** Starts it, and waits until it listens. */
+    /** Starts the server, and waits until it listens. */
     public static SqsServer start(JavaProgram java, File log, ProcessGuard guard)
             throws IOException, InterruptedException {
         int port = Ports.free();
@@ -60,12 +60,12 @@ public final class SqsServer implements AutoCloseable {
         return port;
     }
 
-    /** Freezes it: connections stay open, nothing is answered. */
+    /** Freezes the server. Connections stay open, and no request is answered. */
     public void freeze() {
         Signal.STOP.send(process.pid());
     }
 
-    /** Lets it go on. */
+    /** Continues the server. */
     public void thaw() {
         Signal.CONT.send(process.pid());
     }

@@ -1,24 +1,24 @@
 package io.exactlyonce.chaos.cluster;
 
-/** Observes what goes to the SQS server and what comes back. */
+/** Observes requests to the SQS server and its replies. */
 public interface SqsTraffic {
 
     /**
      * A worker's request.
      *
-     * @param worker its name, or its access key if it is none
-     * @param action what it asks for, such as {@code ReceiveMessage}
-     * @param body JSON
+     * @param worker the worker's name, or its access key if there is no worker of this name
+     * @param action the requested action, such as {@code ReceiveMessage}
+     * @param body the request's JSON
      */
     record Request(String worker, String action, String body) {}
 
-    /** A request has arrived; it goes on to the server when this returns. */
+    /** Called when a request arrived. The request goes on to the server when this method returns. */
     void requested(Request request);
 
     /**
-     * The server has answered.
+     * Called when the server replied.
      *
-     * @return what is given to the worker
+     * @return the reply for the worker
      */
     String replied(Request request, int status, String body);
 }

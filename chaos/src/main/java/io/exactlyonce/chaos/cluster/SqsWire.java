@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Stands before the SQS server, sees each request of a worker and its reply, and passes both to an observer. The access
- * key that signs a request names the worker.
+ * A proxy before the SQS server that shows each request and its reply to an observer. The access key that signs a
+ * request names the worker.
  */
 public final class SqsWire implements AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class SqsWire implements AutoCloseable {
     private final int target;
     private final SqsTraffic traffic;
 
-    /** Starts it before the server on a port. */
+    /** Starts the proxy for the server on a port. */
     public SqsWire(int target, SqsTraffic traffic) throws IOException {
         this.target = target;
         this.traffic = traffic;

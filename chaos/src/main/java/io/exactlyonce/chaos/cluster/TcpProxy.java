@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 
 /**
- * The wire between a worker and a server: it can be cut, slowed and made a black hole, for all of its connections. Where it
- * leads is asked anew for each connection, as with an address that moves to another machine.
+ * The wire between a worker and a server. All connections of the wire can be cut, slowed or black-holed. The target is
+ * read anew for each connection, as with an address that moves to another machine.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class TcpProxy implements AutoCloseable {
     /**
      * Opens a wire on a free port.
      *
-     * @param target port on this machine to which connections lead, asked for each of them
+     * @param target the port on this machine, read for each connection
      */
     public static TcpProxy start(String name, IntSupplier target) throws IOException {
         TcpProxy proxy = new TcpProxy(new ServerSocket(0, 200, InetAddress.getLoopbackAddress()), target);
@@ -45,7 +45,7 @@ public final class TcpProxy implements AutoCloseable {
         return socket.getLocalPort();
     }
 
-    /** Changes what becomes of traffic from now on. */
+    /** Changes how traffic is treated from now on. */
     public void set(Traffic traffic) {
         gate.set(traffic);
         if (traffic.kind() == Traffic.Kind.CUT) {
@@ -53,7 +53,7 @@ public final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** Breaks all connections that are open; new ones are welcome. */
+    /** Breaks all open connections. New connections are accepted. */
     public void reset() {
         open.forEach(TcpProxy::closeQuietly);
     }
@@ -65,7 +65,7 @@ public final class TcpProxy implements AutoCloseable {
                 open.add(client);
                 run("proxy-requests", () -> connect(client));
             } catch (IOException e) {
-                // Closed, or out of files: the loop's condition tells.
+                // The socket is closed, or the process has no file descriptors left. The loop's condition decides.
             }
         }
     }
@@ -95,7 +95,7 @@ public final class TcpProxy implements AutoCloseable {
                 out.write(chunk, 0, length);
             }
         } catch (IOException e) {
-            // The other pump of this connection ends by that, too.
+            // Closing also ends the other pump of this connection.
         } finally {
             close(from, to);
         }
@@ -112,7 +112,7 @@ public final class TcpProxy implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // It is gone already.
+            // The socket is already closed.
         }
     }
 

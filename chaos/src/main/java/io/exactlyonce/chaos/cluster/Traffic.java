@@ -3,23 +3,23 @@ package io.exactlyonce.chaos.cluster;
 import java.time.Duration;
 
 /**
- * What becomes of the bytes on a wire.
+ * The treatment of a wire's bytes.
  *
- * @param delay by which each portion of bytes is late, if it is slow
+ * @param delay the delay of each portion of bytes, if the wire is slow
  */
 public record Traffic(Kind kind, Duration delay) {
 
-    /** How bytes are treated. */
+    /** The kind of treatment. */
     public enum Kind {
-        /** They pass. */
+        /** Bytes pass. */
         OPEN,
-        /** They pass late. */
+        /** Bytes pass late. */
         SLOW,
-        /** None passes, without an error on either side; all of them arrive once the wire is open again. */
+        /** No bytes pass, and neither side gets an error. All bytes arrive as soon as the wire is open again. */
         BLACK_HOLE,
-        /** Requests pass, replies do not: the server acts, and the worker does not learn of it. */
+        /** Requests pass, and replies do not. The server acts, and the worker does not learn the result. */
         REPLIES_LOST,
-        /** All connections break, new ones are refused. */
+        /** All connections break, and new connections are refused. */
         CUT
     }
 
@@ -35,7 +35,11 @@ public record Traffic(Kind kind, Duration delay) {
         return new Traffic(Kind.SLOW, delay);
     }
 
-    /** Returns whether bytes have to wait; {@code requests} are those from the worker. */
+    /**
+     * Returns whether bytes must wait.
+     *
+     * @param requests true for bytes from the worker
+     */
     boolean holds(boolean requests) {
         return kind == Kind.BLACK_HOLE || (kind == Kind.REPLIES_LOST && !requests);
     }

@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * Wall clocks of single processes, which can be stepped: a library of a page of C that is preloaded into them. Only where
- * there is a C compiler, on Linux; elsewhere all processes have the machine's clock.
+ * Wall clocks of single processes, which can be stepped. A preloaded library, made from a page of C, changes the time
+ * of a process. This needs Linux and a C compiler; without them, all processes have the machine's clock.
  */
 public final class WallClocks {
 
@@ -34,7 +34,7 @@ public final class WallClocks {
         return there;
     }
 
-    /** Returns what a process needs in its environment, to have the clock of that name. */
+    /** Returns the environment variables with which a process has the clock of that name. */
     public Map<String, String> environment(String clock) throws IOException {
         if (!there) {
             return Map.of();
@@ -44,13 +44,13 @@ public final class WallClocks {
                 "LD_PRELOAD", library.toString(), "CHAOS_CLOCK", file(clock).toString());
     }
 
-    /** Sets a clock, seen from the machine's. */
+    /** Sets a clock's difference from the machine's clock. */
     public void step(String clock, Duration step) throws IOException {
         byte[] nanos = ByteBuffer.allocate(Long.BYTES)
                 .order(ByteOrder.nativeOrder())
                 .putLong(step.toNanos())
                 .array();
-        // Written over, never replaced: the process has mapped it.
+        // The file is overwritten and never replaced, because the process has mapped it.
         try (var file = Files.newByteChannel(file(clock), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.wrap(nanos));
         }

@@ -1,4 +1,4 @@
-/** The servers that are broken on purpose: PostgreSQL with its replica, SQS, and the wires that lead to them. */
+/** The servers with faults: PostgreSQL with its replica, SQS, and the wires to them. */
 @NullMarked
 package io.exactlyonce.chaos.cluster;
 

@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * DynamoDB Local in a process of its own, so that it can be frozen. It is never killed: its tables are in memory, so a kill
- * would lose items, which DynamoDB does not.
+ * DynamoDB Local in a separate process, so that it can be frozen. The process is never killed: its tables are in
+ * memory, so a kill would lose items, which DynamoDB never does.
  */
 final class DynamoDbServer implements AutoCloseable {
 
-    /** Left by the module {@code dynamodb-local}. */
+    /** The class path that module {@code dynamodb-local} wrote. */
     private static final Path CLASS_PATH = Path.of("..", "dynamodb-local", "target", "classpath");
 
     private static final int START_SECONDS = 60;
@@ -33,7 +33,7 @@ final class DynamoDbServer implements AutoCloseable {
         this.port = port;
     }
 
-    /** Starts it, and waits until it listens. */
+    /** Starts the server, and waits until it listens. */
     static DynamoDbServer start(Path log, ProcessGuard guard) throws IOException, InterruptedException {
         int port = Ports.free();
         Process process = guard.watch(new ProcessBuilder(command(port))
@@ -69,12 +69,12 @@ final class DynamoDbServer implements AutoCloseable {
         return port;
     }
 
-    /** Freezes it: connections stay open, nothing is answered. */
+    /** Freezes the server. Connections stay open, and no request is answered. */
     void freeze() {
         Signal.STOP.send(process.pid());
     }
 
-    /** Lets it go on. */
+    /** Continues the server. */
     void thaw() {
         Signal.CONT.send(process.pid());
     }

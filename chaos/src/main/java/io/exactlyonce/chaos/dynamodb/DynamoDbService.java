@@ -20,10 +20,15 @@ import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
-/** Claims and bookings in DynamoDB. Workers reach it over a wire that has its faults; the harness itself does not. */
+/**
+ * Claims and bookings in DynamoDB. Workers reach the service over a wire with faults. The harness itself uses no wire.
+ */
 public final class DynamoDbService implements ClaimServer {
 
-    /** Table of what handlers write in their transactions: one item for each call, so that a second one is seen. */
+    /**
+     * The table of the items that handlers write in their transactions. Each call writes its own item, so that a second
+     * item is detected.
+     */
     public static final String BOOKINGS = "booking";
 
     private static final String CLAIMS = "exactly-once-claim";
@@ -42,7 +47,7 @@ public final class DynamoDbService implements ClaimServer {
                 .build();
     }
 
-    /** Starts it, with the table of bookings. That of claims is the workers' to make. */
+    /** Starts the service with the table of bookings. Workers create the claim table. */
     public static DynamoDbService start(long seed, Path logs, ProcessGuard guard)
             throws IOException, InterruptedException {
         DynamoDbServer server = DynamoDbServer.start(logs.resolve("dynamodb.log"), guard);
@@ -60,7 +65,7 @@ public final class DynamoDbService implements ClaimServer {
         return service;
     }
 
-    /** The trouble begins. */
+    /** Starts a fault. */
     public void begin(ServiceFault fault) {
         if (fault == ServiceFault.FROZEN) {
             server.freeze();
@@ -69,7 +74,7 @@ public final class DynamoDbService implements ClaimServer {
         }
     }
 
-    /** The trouble is over. */
+    /** Ends a fault. */
     public void end(ServiceFault fault) {
         if (fault == ServiceFault.FROZEN) {
             server.thaw();
@@ -99,7 +104,7 @@ public final class DynamoDbService implements ClaimServer {
     @Override
     public List<ClaimLeft> claims() {
         return items(CLAIMS).stream()
-                // What the start has written to learn its rights is no claim.
+                // The item that startup wrote to check its permissions is not a claim.
                 .filter(item -> item.containsKey("key"))
                 .map(item -> new ClaimLeft(
                         text(item, "key"),

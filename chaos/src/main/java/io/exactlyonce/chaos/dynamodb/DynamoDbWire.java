@@ -20,15 +20,21 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Stands before DynamoDB Local, which throttles nothing, loses no answer and has one clock, and has these faults for it. */
+/**
+ * A proxy before DynamoDB Local that adds faults. DynamoDB Local itself throttles nothing, loses no answer and has one
+ * clock.
+ */
 final class DynamoDbWire implements AutoCloseable {
 
-    /** What part of requests, statements, keys and answers is hit. */
+    /** The probability with which a request, statement, key or answer is hit. */
     private static final double PART = 0.3;
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** The worker's own key names the worker; the server takes letters and digits only, and checks no signature. */
+    /**
+     * Credentials in place of the worker's, whose access key is the worker's name. The server accepts only letters and
+     * digits, and checks no signature.
+     */
     private static final String CREDENTIALS =
             "AWS4-HMAC-SHA256 Credential=chaos/20260101/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
 
@@ -63,13 +69,13 @@ final class DynamoDbWire implements AutoCloseable {
             try {
                 Socket worker = socket.accept();
                 if (socket.isClosed()) {
-                    // The kernel may hand one more over to a thread that waits while the socket is closed.
+                    // While the socket is being closed, the kernel may still hand one connection to a waiting thread.
                     worker.close();
                 } else {
                     run(() -> serve(worker));
                 }
             } catch (IOException e) {
-                // Closed: the loop's condition tells.
+                // The socket is closed. The loop's condition decides.
             }
         }
     }
@@ -112,7 +118,10 @@ final class DynamoDbWire implements AutoCloseable {
                 response.body());
     }
 
-    /** Front ends a second ahead, or a second behind, are two seconds apart: no more than is promised. */
+    /**
+     * Returns a date that is a second early or late. Front ends then differ by two seconds, which is the largest
+     * difference that is promised.
+     */
     private String date(String date) {
         if (date.isBlank() || faults.contains(ServiceFault.DATES_MISSING)) {
             return "";

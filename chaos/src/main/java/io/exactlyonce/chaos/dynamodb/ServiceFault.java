@@ -2,25 +2,25 @@ package io.exactlyonce.chaos.dynamodb;
 
 import io.exactlyonce.chaos.history.Fault;
 
-/** How the service can be in trouble. */
+/** Faults of the service. */
 public enum ServiceFault {
 
-    /** It does not answer: its process is frozen, and its connections stay open. */
+    /** The service does not answer: its process is frozen, and its connections stay open. */
     FROZEN(Fault.DATABASE_RESTART),
 
-    /** It refuses a part of all requests, and in those that it takes a part of the statements and keys. */
+    /** The service refuses some requests, and some statements and keys of the other requests. */
     THROTTLED(Fault.THROTTLING),
 
-    /** It acts, and a part of its answers is lost with their connections: the SDK repeats the requests in silence. */
+    /** The service acts, and some answers are lost with their connections. The SDK repeats these requests silently. */
     ANSWERS_LOST(Fault.ANSWERS_LOST),
 
-    /** Its front ends differ by up to two seconds, the {@code clock-error} that takeovers allow for. */
+    /** Clocks of front ends differ by up to two seconds, the {@code clock-error} for which takeovers allow. */
     DATES_DIFFER(Fault.DATE_FAULT),
 
-    /** A proxy takes the dates from its answers. */
+    /** A proxy removes the dates from answers. */
     DATES_MISSING(Fault.DATE_FAULT),
 
-    /** Its dates cannot be read. */
+    /** The dates of answers cannot be read. */
     DATES_UNREADABLE(Fault.DATE_FAULT);
 
     private final Fault recorded;
@@ -29,7 +29,7 @@ public enum ServiceFault {
         this.recorded = recorded;
     }
 
-    /** Returns what the history calls it. */
+    /** Returns the fault's name in the history. */
     public Fault recorded() {
         return recorded;
     }

@@ -11,8 +11,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Refuses a part of what is asked, as a hot table does: whole requests with an exception, statements of a batch with an error
- * of their own in an answer that is a success, and keys of a batch as unprocessed.
+ * Refuses some requests, as DynamoDB does for a hot table. Whole requests fail with an exception. Statements of a batch
+ * get an error within a successful answer. Keys of a batch are returned as unprocessed.
  */
 final class Throttling {
 
@@ -22,12 +22,12 @@ final class Throttling {
 
     private final BooleanSupplier chance;
 
-    /** @param chance whether to refuse the next part */
+    /** @param chance decides whether to refuse the next part */
     Throttling(BooleanSupplier chance) {
         this.chance = chance;
     }
 
-    /** Asks for what is not refused. */
+    /** Sends the parts that are not refused. */
     WireAnswer ask(WireRequest request, Service service) throws IOException, InterruptedException {
         return switch (request.operation()) {
             case "BatchExecuteStatement" -> statements(request, service);
@@ -97,7 +97,7 @@ final class Throttling {
         return JSON.writeValueAsBytes(body);
     }
 
-    /** What answers. */
+    /** The service behind the wire. */
     @FunctionalInterface
     interface Service {
         WireAnswer ask(WireRequest request) throws IOException, InterruptedException;

@@ -6,11 +6,11 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An answer as it goes over HTTP.
+ * An HTTP answer.
  *
- * @param date header, left out if it is blank
+ * @param date the Date header, left out if blank
  */
-@SuppressWarnings("ArrayRecordComponent") // Never compared, and as it goes over the wire.
+@SuppressWarnings("ArrayRecordComponent") // The record is never compared, and the array has the bytes of the wire.
 record WireAnswer(int status, String contentType, String date, byte[] body) {
 
     WireAnswer with(byte[] otherBody) {

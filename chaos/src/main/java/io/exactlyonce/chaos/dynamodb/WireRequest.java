@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A request as it comes over HTTP. The JDK's own server would do, if it let its answers have another {@code Date}.
+ * An HTTP request. The JDK's own server cannot be used, because it sets the {@code Date} of its answers itself.
  *
- * @param headers by their names in lower case
+ * @param headers by name, in lower case
  */
-@SuppressWarnings("ArrayRecordComponent") // Never compared, and as it goes over the wire.
+@SuppressWarnings("ArrayRecordComponent") // The record is never compared, and the array has the bytes of the wire.
 record WireRequest(Map<String, String> headers, byte[] body) {
 
     private static final String TARGET_PREFIX = "DynamoDB_20120810.";
 
-    /** Returns the next one of a connection, or nothing if that has ended. */
+    /** Returns the connection's next request; empty if the connection ended. */
     static Optional<WireRequest> read(InputStream in) throws IOException {
         String first = line(in);
         if (first.isEmpty()) {
@@ -54,7 +54,7 @@ record WireRequest(Map<String, String> headers, byte[] body) {
         return new WireRequest(headers, otherBody);
     }
 
-    /** Returns a line without its end; the empty text at the end of the stream, too. */
+    /** Returns a line without its end. At the end of the stream, returns an empty line. */
     private static String line(InputStream in) throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int read = in.read(); read >= 0 && read != '\n'; read = in.read()) {

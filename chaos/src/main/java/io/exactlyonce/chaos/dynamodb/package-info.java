@@ -1,4 +1,4 @@
-/** DynamoDB as a run sees it: DynamoDB Local, and before it a wire that has the faults of the service. */
+/** DynamoDB in a run: DynamoDB Local, and a wire before it that adds the service's faults. */
 @NullMarked
 package io.exactlyonce.chaos.dynamodb;
 

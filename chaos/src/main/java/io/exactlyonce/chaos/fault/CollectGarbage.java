@@ -2,7 +2,10 @@ package io.exactlyonce.chaos.fault;
 
 import java.time.Duration;
 
-/** A worker collects garbage for longer than window and lease, and gets on for moments in between. */
+/**
+ * A worker collects garbage for longer than visibility timeout and lease. The application runs for short moments in
+ * between.
+ */
 record CollectGarbage(int slot, Duration length) implements Disturbance {
 
     @Override

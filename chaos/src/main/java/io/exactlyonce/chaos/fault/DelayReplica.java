@@ -4,7 +4,7 @@ import io.exactlyonce.chaos.history.Fault;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The replica, which the workers read from, shows commits late. */
+/** The replica, from which workers read, shows commits late. */
 record DelayReplica(Duration delay, Duration length) implements Disturbance {
 
     @Override

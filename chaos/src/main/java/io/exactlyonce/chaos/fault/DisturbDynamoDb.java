@@ -4,7 +4,7 @@ import io.exactlyonce.chaos.dynamodb.ServiceFault;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** DynamoDB is in trouble for a while. */
+/** DynamoDB has a fault for a while. */
 record DisturbDynamoDb(ServiceFault fault, Duration length) implements Disturbance {
 
     @Override

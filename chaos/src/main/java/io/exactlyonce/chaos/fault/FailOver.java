@@ -7,10 +7,11 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The primary dies, its replica is promoted, and the new primary gets a replica of its own.
+ * The primary dies, its replica is promoted, and the new primary gets a new replica.
  *
- * @param asynchronous whether the replica lacks what was committed last: commits had not waited for it, and it was cut off
- * @param unreplicated how long commits went on that it lacks
+ * @param asynchronous whether the replica lacks the last commits, because it was cut off and commits did not wait for
+ *     it
+ * @param unreplicated how long commits continued that the replica lacks
  */
 record FailOver(boolean asynchronous, Duration unreplicated) implements Disturbance {
 

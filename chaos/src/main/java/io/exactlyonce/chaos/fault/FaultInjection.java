@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Carries a schedule out: each of its sequences in a thread of its own. */
+/** Runs a schedule, with one thread for each of its sequences. */
 public final class FaultInjection {
 
     private final List<Thread> sequences = new ArrayList<>();
@@ -15,7 +15,7 @@ public final class FaultInjection {
 
     private FaultInjection() {}
 
-    /** Begins all sequences. */
+    /** Starts all sequences. */
     public static FaultInjection begin(Schedule schedule, Targets targets) {
         FaultInjection injection = new FaultInjection();
         schedule.sequences().forEach(sequence -> injection.begin(sequence, targets));
@@ -37,12 +37,12 @@ public final class FaultInjection {
         }
     }
 
-    /** Returns whether no more faults come. */
+    /** Returns whether all faults are over. */
     public boolean isOver() {
         return sequences.stream().noneMatch(Thread::isAlive);
     }
 
-    /** Begins no more faults, and waits until those that have begun are over. */
+    /** Starts no more faults, and waits until the current faults are over. */
     public void end() throws InterruptedException {
         end.countDown();
         for (Thread sequence : sequences) {

@@ -8,7 +8,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Disturbances of which one follows the other, with pauses in between. Those of different sequences overlap. */
+/** Faults that follow each other, with pauses in between. Faults of different sequences overlap. */
 final class FaultSequence {
 
     private record Step(Duration pause, Disturbance disturbance) {}
@@ -21,7 +21,7 @@ final class FaultSequence {
         this.steps = List.copyOf(steps);
     }
 
-    /** Shuffles disturbances and spreads them over a time. */
+    /** Shuffles faults, and spreads them over a time. */
     static FaultSequence draw(String name, List<Disturbance> disturbances, Duration time, Random random) {
         List<Disturbance> shuffled = new ArrayList<>(disturbances);
         Collections.shuffle(shuffled, random);
@@ -39,7 +39,7 @@ final class FaultSequence {
     }
 
     /**
-     * Makes all disturbances, or those that begin before the end; each of them is finished.
+     * Makes all faults, or only those that start before the end. A fault that has started is always finished.
      *
      * @throws Exception if the harness itself failed
      */

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The primary's disk is full for a while. Left out where it has no disk of its own. */
+/** The primary's disk is full for a while. Skipped if the primary has no separate disk. */
 record FillDisk(Duration length) implements Disturbance {
 
     @Override

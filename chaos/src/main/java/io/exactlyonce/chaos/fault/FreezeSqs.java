@@ -4,7 +4,7 @@ import io.exactlyonce.chaos.history.Fault;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** SQS does not answer for longer than window and lease. */
+/** SQS does not answer for longer than visibility timeout and lease. */
 record FreezeSqs(Duration length) implements Disturbance {
 
     @Override

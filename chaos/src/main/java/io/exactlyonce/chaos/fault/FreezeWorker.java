@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.fault;
 
 import java.time.Duration;
 
-/** A worker is frozen for longer than window and lease, and wakes inside of its handlers. */
+/** A worker is frozen for longer than visibility timeout and lease, and continues in the middle of its handlers. */
 record FreezeWorker(int slot, Duration length) implements Disturbance {
 
     @Override

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.fault;
 
 import java.time.Duration;
 
-/** A worker is killed wherever it is. */
+/** A worker is killed at any point. */
 record KillAnywhere(int slot) implements Disturbance {
 
     @Override

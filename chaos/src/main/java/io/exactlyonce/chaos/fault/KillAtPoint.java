@@ -4,7 +4,10 @@ import io.exactlyonce.chaos.fleet.Slot;
 import io.exactlyonce.chaos.worker.Point;
 import java.time.Duration;
 
-/** A worker is killed when it reaches a point of a delivery; without a delivery in time, wherever it is. */
+/**
+ * A worker is killed when it reaches a point of a delivery. If the worker does not reach the point in time, it is
+ * killed anyway.
+ */
 record KillAtPoint(int slot, Point point) implements Disturbance {
 
     private static final long PATIENCE_MILLIS = 4_000;

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Hears from workers which points they reach, and kills the one that is to die at such a point. */
+/** Receives the points that workers reach, and kills a worker that should die at its point. */
 public final class KillPoints implements AutoCloseable {
 
     private record Order(Point point, CountDownLatch done) {}
@@ -36,15 +36,15 @@ public final class KillPoints implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Says how a worker is killed, by its name. */
+    /** Sets how a worker is killed, by its name. */
     public void killWith(Consumer<String> killer) {
         this.killer = killer;
     }
 
     /**
-     * Has a worker killed at the next such point that it reaches.
+     * Kills a worker at the next point of this kind that it reaches.
      *
-     * @return whether it has reached one in time
+     * @return whether the worker reached such a point in time
      */
     boolean kill(String worker, Point point, long millis) throws InterruptedException {
         Order order = new Order(point, new CountDownLatch(1));
@@ -55,7 +55,7 @@ public final class KillPoints implements AutoCloseable {
         return !orders.remove(worker, order);
     }
 
-    /** A worker is at a point; returns whether it was killed there. */
+    /** Handles a worker's report of a point. Returns whether the worker was killed there. */
     public boolean reached(String worker, Point point) {
         @Nullable Order order = orders.get(worker);
         if (order == null || order.point() != point || !orders.remove(worker, order)) {

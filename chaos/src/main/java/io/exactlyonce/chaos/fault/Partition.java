@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Wires between workers and servers are cut, slow, or black holes.
+ * Wires between workers and servers are cut, slow or black-holed.
  *
  * @param slot the worker's slot; {@link #ALL} for all workers
  */

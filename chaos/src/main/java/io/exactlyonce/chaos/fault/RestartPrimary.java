@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The primary is killed with all of its backends, and started again after a while. */
+/** The primary is killed with all of its backends, and restarted after a while. */
 record RestartPrimary(Duration length) implements Disturbance {
 
     @Override

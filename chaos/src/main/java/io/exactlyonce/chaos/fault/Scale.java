@@ -3,25 +3,25 @@ package io.exactlyonce.chaos.fault;
 import java.time.Duration;
 
 /**
- * How much of everything.
+ * The size of a run.
  *
- * @param messages how many are sent, if the machine is fast enough
- * @param workers JVMs at a time
- * @param faults time in which faults happen
- * @param kills SIGKILLs, half of them at chosen points
- * @param freezes SIGSTOPs for longer than window and lease
- * @param collections garbage collections for as long
- * @param stops shut-downs in good order
- * @param clockSteps of a worker's wall clock, by up to an hour
- * @param restarts of the primary, by SIGKILL
- * @param outages of SQS
- * @param failovers every other one to a replica that lacks commits
- * @param lags of the replica
- * @param fills of the primary's disk
- * @param partitions between workers and servers
- * @param troubles of DynamoDB
- * @param drain longest time from the last fault until all is done but what {@code execute} holds
- * @param observation by how much that may take longer
+ * @param messages the number of messages, if the machine is fast enough
+ * @param workers the number of JVMs at the same time
+ * @param faults the time in which faults happen
+ * @param kills number of SIGKILLs, half of them at chosen points
+ * @param freezes number of SIGSTOPs for longer than visibility timeout and lease
+ * @param collections number of garbage collections of the same length
+ * @param stops number of graceful shutdowns
+ * @param clockSteps number of steps of a worker's wall clock, by up to an hour
+ * @param restarts number of restarts of the primary after SIGKILL
+ * @param outages number of outages of SQS
+ * @param failovers number of failovers, every other one to a replica that lacks commits
+ * @param lags number of times that the replica lags
+ * @param fills number of times that the primary's disk is filled
+ * @param partitions number of partitions between workers and servers
+ * @param troubles number of faults of DynamoDB
+ * @param drain the longest time from the last fault until all is done except for messages that {@code execute} holds
+ * @param observation how much longer the messages that {@code execute} holds may take
  */
 public record Scale(
         int messages,
@@ -45,36 +45,37 @@ public record Scale(
     private static final int MESSAGES_PER_SECOND = 30;
 
     /**
-     * In DynamoDB, the claim of a worker without a clock is taken over by one that has seen it unchanged for its lease of 30 s. What
-     * {@code execute} holds comes back a second after that, at any of the workers: each of them may see it for the first time. What is
-     * redelivered while the last of them handles it comes back once more.
+     * With DynamoDB, suppose that a worker without a clock dies. Another worker takes its claim over after it has seen
+     * the claim unchanged for the lease of 30 s. A message that {@code execute} holds is redelivered a second later, to
+     * any worker, and that worker may see the claim for the first time. A message that is redelivered while the last
+     * worker handles it is redelivered once more.
      */
     private static final Duration OBSERVATION = Duration.ofSeconds(31);
 
-    /** A few minutes. */
+    /** Returns the scale of a run of a few minutes. */
     public static Scale small() {
         Duration drain = Duration.ofMinutes(1);
         return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, drain, Duration.ZERO);
     }
 
-    /** Less than half an hour. */
+    /** Returns the scale of a run of less than half an hour. */
     public static Scale large() {
         Duration drain = Duration.ofMinutes(2);
         return new Scale(
                 101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, drain, Duration.ZERO);
     }
 
-    /** As {@link #small()}, with troubles of DynamoDB instead of PostgreSQL's. */
+    /** Returns {@link #small()} with faults of DynamoDB instead of PostgreSQL. */
     public static Scale smallOnDynamoDb() {
         return small().onDynamoDb(2_400, 6);
     }
 
-    /** As {@link #large()}, with troubles of DynamoDB instead of PostgreSQL's. */
+    /** Returns {@link #large()} with faults of DynamoDB instead of PostgreSQL. */
     public static Scale largeOnDynamoDb() {
         return large().onDynamoDb(101_000, 48);
     }
 
-    /** No faults, and a bounded load, for as long as it takes. */
+    /** Returns a scale without faults, with a bounded load, for the given time. */
     public static Scale soak(Duration time) {
         int messages = Math.toIntExact(time.toSeconds() * MESSAGES_PER_SECOND);
         return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1), Duration.ZERO);
@@ -106,7 +107,7 @@ public record Scale(
         return drain.plus(observation);
     }
 
-    /** Returns how long so many messages may take, for all of them to last as long as the faults. */
+    /** Returns how long a round of this number of messages may take, so that all rounds last as long as the faults. */
     public long millisPerRound(int round) {
         return faults.toMillis() * round / messages;
     }

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** All faults of a run, drawn from a seed: the same seed and scale draw the same ones. */
+/** All faults of a run, drawn from a seed. The same seed and scale give the same faults. */
 public final class Schedule {
 
     private static final List<Traffic.Kind> WAYS =
@@ -63,12 +63,15 @@ public final class Schedule {
         return drawn;
     }
 
-    /** Up to an hour forwards or backwards. */
+    /** Returns a step of up to an hour, forward or backward. */
     private Duration hour() {
         return Duration.ofSeconds(random.nextInt(7_200) - 3_600L);
     }
 
-    /** Two sequences hit workers: each has slots of its own, by its own parity. */
+    /**
+     * Returns a slot for one of the two sequences that hit workers. One sequence uses even slots, and the other uses
+     * odd slots.
+     */
     private int slot(List<Disturbance> drawn) {
         int parity = drawn.size() % 2;
         int choices = (scale.workers() + 1 - parity) / 2;

@@ -4,7 +4,7 @@ import io.exactlyonce.chaos.fleet.Slot;
 import java.time.Duration;
 
 /**
- * A worker's wall clock steps, and steps back after a while: forwards and backwards, or the other way round.
+ * A worker's wall clock steps in one direction, and steps back after a while.
  *
  * @param step may be negative
  */

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.fault;
 
 import java.time.Duration;
 
-/** A worker is stopped in good order, as by a deployment. */
+/** A worker is shut down gracefully, as by a deployment. */
 record StopWorker(int slot) implements Disturbance {
 
     @Override

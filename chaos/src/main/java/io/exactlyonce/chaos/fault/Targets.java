@@ -8,7 +8,7 @@ import io.exactlyonce.chaos.dynamodb.DynamoDbService;
 import io.exactlyonce.chaos.fleet.Fleet;
 import io.exactlyonce.chaos.fleet.Slot;
 
-/** What can be broken. */
+/** The targets of faults. */
 public record Targets(Fleet fleet, ClaimServer claims, SqsServer sqs, KillPoints points, FaultLog log) {
 
     ReplicatedPostgres database() {
@@ -19,7 +19,7 @@ public record Targets(Fleet fleet, ClaimServer claims, SqsServer sqs, KillPoints
         return of(DynamoDbService.class);
     }
 
-    /** A schedule has no faults of servers that take no part in its run. */
+    /** Returns the claim server. A schedule has no faults of servers that are not part of its run. */
     private <T extends ClaimServer> T of(Class<T> type) {
         return type.cast(claims);
     }

@@ -1,4 +1,4 @@
-/** What is done to workers, servers and wires, drawn from a seed. */
+/** Faults of workers, servers and wires, drawn from a seed. */
 @NullMarked
 package io.exactlyonce.chaos.fault;
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.chaos.fleet;
 
 /**
- * Where workers find the harness and its servers.
+ * Addresses of the harness and its servers, for workers.
  *
  * @param partner URL
  * @param recorder port

@@ -17,7 +17,7 @@ public final class Fleet implements AutoCloseable {
         this.slots = List.copyOf(slots);
     }
 
-    /** Starts so many workers, without waiting for them. */
+    /** Starts a number of workers without waiting for them. */
     public static Fleet start(int size, Launch launch, FaultLog log) throws IOException {
         List<Slot> slots = new ArrayList<>();
         for (int number = 1; number <= size; number++) {
@@ -27,8 +27,8 @@ public final class Fleet implements AutoCloseable {
     }
 
     /**
-     * Starts a worker and stops it, for the archive of classes that it leaves: all later ones start in half the time.
-     * Without one they start as well.
+     * Starts and stops a worker, which leaves an archive of its classes. With the archive, later workers start in half
+     * the time. Without it, they start normally.
      */
     public static void archiveClasses(Launch launch) throws IOException, InterruptedException {
         try (Wires wires = Wires.lay(launch)) {
@@ -45,7 +45,7 @@ public final class Fleet implements AutoCloseable {
         return slots;
     }
 
-    /** Returns the slot in which a worker runs at the moment. */
+    /** Returns the slot in which a worker runs now. */
     public Optional<Slot> of(String worker) {
         return slots.stream().filter(slot -> slot.worker().equals(worker)).findFirst();
     }

@@ -7,9 +7,9 @@ import io.exactlyonce.chaos.cluster.WallClocks;
 import java.nio.file.Path;
 
 /**
- * What is needed to start workers.
+ * The settings for starting workers.
  *
- * @param logs where their output goes
+ * @param logs the directory for the workers' output
  */
 public record Launch(
         Addresses addresses, ClaimServer claims, JavaProgram java, WallClocks clocks, Path logs, ProcessGuard guard) {}

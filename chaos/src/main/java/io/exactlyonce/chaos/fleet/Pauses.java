@@ -5,8 +5,8 @@ import io.exactlyonce.chaos.history.Fault;
 import java.time.Duration;
 
 /**
- * Records pauses of a slot's workers: those that the harness makes, and those that it only sees, since the machine is
- * busy with something else: a worker that is not heard of for a while. Overlapping ones are one.
+ * Records pauses of a slot's workers. The harness makes some pauses. Other pauses are only observed: a worker is silent
+ * for a while because the machine is busy. Overlapping pauses count as one.
  */
 final class Pauses {
 
@@ -37,7 +37,7 @@ final class Pauses {
         }
     }
 
-    /** Looks whether the worker has been heard of. */
+    /** Checks whether the worker has been heard recently. */
     synchronized void look(WorkerProcess current) {
         boolean silentNow = current.isReady() && current.silence().compareTo(SILENCE) > 0;
         if (silentNow && !silent) {
@@ -48,7 +48,7 @@ final class Pauses {
         silent = silentNow;
     }
 
-    /** A worker is gone, and its pause with it. */
+    /** Ends the pause of a worker that is gone. */
     synchronized void ended(WorkerProcess gone) {
         if (worker.equals(gone.name()) && depth > 0) {
             depth = 0;

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One machine, as it were: a worker's JVM with its wires. Whenever the JVM ends, another one with a new name is started
- * in its place, as an orchestrator does.
+ * The place of one worker, like a machine: a JVM with its wires. When the JVM ends, a JVM with a new name is started in
+ * its place, as by an orchestrator.
  */
 public final class Slot implements AutoCloseable {
 
@@ -55,19 +55,22 @@ public final class Slot implements AutoCloseable {
         return wires;
     }
 
-    /** Returns the name of the JVM that runs at the moment, or the empty text. */
+    /** Returns the name of the current JVM, or an empty text. */
     public String worker() {
         WorkerProcess worker = current;
         return worker == null ? "" : worker.name();
     }
 
-    /** Returns whether its worker listens to its queues. */
+    /** Returns whether the slot's worker listens to its queues. */
     public boolean isReady() {
         WorkerProcess worker = current;
         return worker != null && worker.isReady();
     }
 
-    /** Waits until its worker listens, or for a while: one that cannot start shall be hit, too. */
+    /**
+     * Waits until the slot's worker listens, but only for a while, because workers that cannot start should be hit,
+     * too.
+     */
     public void awaitReady() throws InterruptedException {
         long startNanos = System.nanoTime();
         while (!isReady() && System.nanoTime() - startNanos < READY_NANOS) {
@@ -80,7 +83,7 @@ public final class Slot implements AutoCloseable {
         end(Fault.KILL, WorkerProcess::kill);
     }
 
-    /** Stops it in good order, and kills it if that takes too long. */
+    /** Stops the worker gracefully, and kills it if that takes too long. */
     public void stop() throws InterruptedException {
         WorkerProcess worker = current;
         end(Fault.STOP, WorkerProcess::requestStop);
@@ -89,7 +92,7 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Freezes it for a while with SIGSTOP. */
+    /** Freezes the worker for a while with SIGSTOP. */
     public void freeze(Duration time) throws InterruptedException {
         WorkerProcess worker = current;
         if (worker == null) {
@@ -105,7 +108,7 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Has it collect garbage for a while, over and over. */
+    /** Makes the worker collect garbage again and again for a while. */
     public void collectGarbage(Duration time) throws InterruptedException {
         WorkerProcess worker = current;
         if (worker == null) {
@@ -117,7 +120,7 @@ public final class Slot implements AutoCloseable {
         pauses.end(worker.name());
     }
 
-    /** Has its worker's operator decide on parked keys, and waits for it a while. */
+    /** Makes the worker's operator decide on parked keys, and waits for it for a while. */
     public void decide() throws InterruptedException {
         WorkerProcess worker = current;
         if (worker != null && worker.isReady()) {
@@ -125,7 +128,7 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Adds what its worker holds to the samples, unless it gives no answer. */
+    /** Adds the worker's current resources to the samples, unless the worker does not answer. */
     public void measure(Samples samples) throws InterruptedException {
         WorkerProcess worker = current;
         if (worker != null && worker.isReady()) {
@@ -133,12 +136,12 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Returns whether its workers have a wall clock of their own. */
+    /** Returns whether the slot's workers have their own wall clock. */
     public boolean hasClock() {
         return launch.clocks().areThere();
     }
 
-    /** Steps its worker's wall clock, and back after a while. */
+    /** Steps the worker's wall clock, and steps it back after a while. */
     public void stepClock(Duration step, Duration time) throws InterruptedException {
         String worker = worker();
         log.began(Fault.CLOCK_STEP, worker);
@@ -153,7 +156,7 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Separates its workers from servers from now on, also those that are started meanwhile. */
+    /** Separates the slot's workers from servers from now on, including workers that are started later. */
     public synchronized void partition(Wires.Side side, Traffic traffic) {
         partition = side.faults();
         recordPartition(worker());
@@ -204,7 +207,7 @@ public final class Slot implements AutoCloseable {
         }
     }
 
-    /** Every other worker observes one of its listeners. */
+    /** Returns the mode: every other worker observes one of its listeners. */
     private List<String> mode() {
         return number % 2 == 0 ? List.of("--exactly-once.listeners.letters.mode=observe") : List.of();
     }
@@ -224,7 +227,7 @@ public final class Slot implements AutoCloseable {
         current = null;
     }
 
-    /** Ends its worker at once. */
+    /** Ends the worker at once. */
     @Override
     public void close() throws IOException {
         closed = true;

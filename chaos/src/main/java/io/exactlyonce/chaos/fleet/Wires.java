@@ -6,10 +6,10 @@ import io.exactlyonce.chaos.history.Fault;
 import java.io.IOException;
 import java.util.List;
 
-/** One worker's ways to the servers, which can be broken for it alone. */
+/** One worker's wires to the servers, which can be broken for this worker alone. */
 public record Wires(TcpProxy database, TcpProxy replica, TcpProxy sqs) implements AutoCloseable {
 
-    /** Which servers a partition separates from a worker. */
+    /** The servers from which a partition separates a worker. */
     public enum Side {
         DATABASE,
         SQS,
@@ -31,7 +31,7 @@ public record Wires(TcpProxy database, TcpProxy replica, TcpProxy sqs) implement
                 TcpProxy.start("sqs-wire", launch.addresses()::sqs));
     }
 
-    /** Changes what becomes of traffic on one side or both. */
+    /** Changes the treatment of traffic on one side or both. */
     public void set(Side side, Traffic traffic) {
         if (side != Side.SQS) {
             database.set(traffic);

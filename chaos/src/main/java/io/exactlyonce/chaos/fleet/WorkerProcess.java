@@ -21,7 +21,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** One worker's JVM. It ends when its standard input does, so it cannot outlive the harness. */
+/** One worker's JVM. The JVM ends when its standard input ends, so it cannot outlive the harness. */
 final class WorkerProcess {
 
     private static final String MEASURED = "measured ";
@@ -42,7 +42,7 @@ final class WorkerProcess {
         return start(name, launch, wires, mode, launch.java()::shared);
     }
 
-    /** Starts one that leaves an archive of its classes for all later ones when it ends. */
+    /** Starts a worker that writes an archive of its classes when it ends. All later workers use the archive. */
     static WorkerProcess startArchiving(Launch launch, Wires wires) throws IOException {
         return start("archive", launch, wires, List.of(), launch.java()::archiving);
     }
@@ -55,7 +55,7 @@ final class WorkerProcess {
         ProcessBuilder builder = new ProcessBuilder(java.of(WorkerApplication.class, "-Xmx192m", arguments))
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
         builder.environment().putAll(launch.clocks().environment(name));
-        // Other users read arguments, and not the environment.
+        // Other users can read a process's arguments, but not its environment.
         builder.environment().put("SPRING_DATASOURCE_PASSWORD", LocalPostgres.password());
         builder.environment()
                 .put(
@@ -112,25 +112,25 @@ final class WorkerProcess {
         process.destroyForcibly();
     }
 
-    /** Gives it an order; does nothing if it is gone. */
+    /** Sends an order to the worker. Does nothing if the worker is gone. */
     void order(String order) {
         try {
             Writer orders = process.outputWriter();
             orders.write(order + "\n");
             orders.flush();
         } catch (IOException e) {
-            // It was killed meanwhile.
+            // The worker was killed meanwhile.
         }
     }
 
-    /** Has its operator decide on parked keys; returns whether it is through in time. */
+    /** Makes the worker's operator decide on parked keys. Returns whether the operator finished in time. */
     boolean decide(long millis) throws InterruptedException {
         decided.drainPermits();
         order("decide");
         return decided.tryAcquire(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Measures what it holds; empty if it does not answer in time. */
+    /** Measures the worker's resources; empty if the worker does not answer in time. */
     Optional<Sample> measure(Wires wires, long millis) throws InterruptedException {
         samples.clear();
         order("measure %d %d %d"
@@ -141,16 +141,16 @@ final class WorkerProcess {
         return Optional.ofNullable(samples.poll(millis, TimeUnit.MILLISECONDS));
     }
 
-    /** Lets it shut down in good order, without waiting for that. */
+    /** Requests a graceful shutdown without waiting for it. */
     void requestStop() {
         try {
             process.outputWriter().close();
         } catch (IOException e) {
-            // It is gone already.
+            // The worker is already gone.
         }
     }
 
-    /** Returns for how long nothing was heard of it. */
+    /** Returns for how long the worker has been silent. */
     Duration silence() {
         return Duration.ofNanos(System.nanoTime() - heard);
     }

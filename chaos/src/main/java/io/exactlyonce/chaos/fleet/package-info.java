@@ -1,4 +1,4 @@
-/** The workers' processes: started, killed, frozen, stopped and started again. */
+/** The workers' processes: started, killed, frozen, stopped and restarted. */
 @NullMarked
 package io.exactlyonce.chaos.fleet;
 

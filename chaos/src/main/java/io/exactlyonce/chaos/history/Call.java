@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 /**
  * One run of a handler.
  *
- * @param entered its first event
- * @param events all of its events, in their order
+ * @param entered the run's first event
+ * @param events all events of the run in order
  */
 record Call(Event entered, List<Event> events) {
 
@@ -28,7 +28,7 @@ record Call(Event entered, List<Event> events) {
         return events.stream().filter(event -> event.kind() == kind);
     }
 
-    /** Returns its first event of a kind. */
+    /** Returns the run's first event of a kind. */
     Optional<Event> first(Kind kind) {
         return all(kind).findFirst();
     }
@@ -37,7 +37,7 @@ record Call(Event entered, List<Event> events) {
         return all(Kind.FAILED).anyMatch(failed -> failed.order() < later.order());
     }
 
-    /** Returns its last check that passed and began before an event. */
+    /** Returns the run's last check that passed and started before an event. */
     Optional<Event> lastCheckBefore(Event later) {
         boolean passed = false;
         for (int index = events.size() - 1; index >= 0; index--) {

@@ -6,17 +6,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Judges a run by its history alone, after it.
+ * Judges a finished run by its history alone.
  *
- * <p>It counts as a breach only what the order of events proves: a worker may be paused between doing a thing and recording
- * it, so that a check counts from before it began until after it ended, and a fault likewise. Fencing tokens tell which of two
- * claims is the later one, since a worker may also be paused between its claim and its handler.
+ * <p>The checker reports only breaches that the order of events proves. A worker may be paused between an action and
+ * its record. A check therefore counts from its start until its recorded end, and so does a fault. A worker may also be
+ * paused between its claim and its handler, so fencing tokens decide which of two claims is the later one.
  *
- * <p>With asynchronous replication, a failover may forget what was committed within {@link Terms#exposure} before it. What
- * it explains is listed as {@link ExplainedAnomaly.Cause#FORGOTTEN_BY_FAILOVER}: a second holder of a key, a repeat at a partner
- * that ignores the key (under {@code PARK}, too), a token that comes twice, a doubt that is not told, a completed key that runs
- * again, and a completion, with its row, that is gone although its message was deleted. Two rows of one key, or a repeat at a partner that honours the key, are
- * breaches even then. With synchronous replication nothing is forgiven.
+ * <p>With asynchronous replication, a failover may forget commits of the {@link Terms#exposure} before it. The
+ * following are then listed as {@link ExplainedAnomaly.Cause#FORGOTTEN_BY_FAILOVER}: a second owner of a key; a repeat
+ * at a partner that ignores the key (also under {@code PARK}); a token that occurs twice; a doubt that is not reported;
+ * a completed key that runs again; and a completion, with its row, that is gone although its message was deleted. Two
+ * rows of one key, and a repeat at a partner that honours the key, are breaches even then. With synchronous
+ * replication, nothing is excused.
  */
 public final class Checker {
 
@@ -36,7 +37,7 @@ public final class Checker {
 
     private final Terms terms;
 
-    /** Makes a checker that judges by some times. */
+    /** Makes a checker with time limits. */
     public Checker(Terms terms) {
         this.terms = terms;
     }

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.history;
 
 import java.util.List;
 
-/** No message is deleted before a handler of its key has returned, and no key is claimed again after that. */
+/** No message is deleted before a handler of its key returned, and no key is claimed after that. */
 final class CompletionRule implements Rule {
 
     @Override

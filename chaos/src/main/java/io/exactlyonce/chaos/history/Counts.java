@@ -1,13 +1,13 @@
 package io.exactlyonce.chaos.history;
 
 /**
- * How much happened in a run.
+ * The amounts of a run.
  *
- * @param messages messages that SQS took
- * @param deliveries messages that workers were given
- * @param restarts of the database or of the SQS server
- * @param partitions between workers and the database, or workers and SQS
- * @param troubles of DynamoDB: throttling, lost answers, dates
+ * @param messages messages that SQS accepted
+ * @param deliveries messages that workers received
+ * @param restarts restarts of the database or of the SQS server
+ * @param partitions partitions between workers and the database, or workers and SQS
+ * @param troubles faults of DynamoDB: throttling, lost answers, dates
  */
 public record Counts(
         long messages,

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.history;
 
 import java.util.List;
 
-/** At most one row for each key, whatever failed over. That there is one at all is {@link OutcomeRule}'s. */
+/** Each key has at most one row, whatever failed over. {@link OutcomeRule} requires that a completed key has a row. */
 final class DatabaseEffectRule implements Rule {
 
     @Override
@@ -13,7 +13,7 @@ final class DatabaseEffectRule implements Rule {
                     Invariant.DATABASE_EFFECT_ONCE,
                     key.key(),
                     rows.size() - 1L,
-                    "its handler's row is there %d times".formatted(rows.size()),
+                    "its handler's row exists %d times".formatted(rows.size()),
                     rows);
         }
     }

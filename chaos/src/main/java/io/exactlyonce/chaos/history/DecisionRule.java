@@ -4,7 +4,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Operators' decisions on parked claims: of several on one claim one counts, the others are told so, and what was decided stays.
+ * Checks operators' decisions on parked claims. Of several decisions on one claim, one counts, the others are reported
+ * as not counted, and the decided outcome stays.
  */
 final class DecisionRule implements Rule {
 
@@ -30,7 +31,7 @@ final class DecisionRule implements Rule {
                         Invariant.DECISION_STANDS, key.key(), "decided twice", deciding, outcome, other));
     }
 
-    /** The key is completed in the end if that was decided, and not parked as before if it was released. */
+    /** At the end, the key is completed if that was decided. A released key is not parked for the same claim. */
     private static void judgeEnd(KeyHistory key, Event deciding, Event outcome, Findings findings) {
         boolean undone = outcome.kind() == Kind.COMPLETED
                 ? !key.status().equals("COMPLETED")
@@ -45,7 +46,7 @@ final class DecisionRule implements Rule {
         }
     }
 
-    /** Returns whether another attempt, or a decision on another claim, followed: the key was parked once more. */
+    /** Returns whether the key was parked once more: another attempt followed, or a decision on another claim. */
     private static boolean isMovedAfter(KeyHistory key, Event deciding, Event outcome) {
         return key.events().stream()
                 .filter(event -> event.order() > outcome.order())
@@ -53,7 +54,7 @@ final class DecisionRule implements Rule {
                         || (event.kind() == Kind.DECIDING && !isOfOneClaim(event, deciding)));
     }
 
-    /** A decision may be refused only where another one on the claim counted, or may have. */
+    /** A decision may be refused only if another decision on the claim counted, or may have counted. */
     private static void judgeRefusal(KeyHistory key, Event deciding, Event refused, Findings findings) {
         boolean explained = others(key, deciding)
                 .filter(other -> other.order() < refused.order())
@@ -71,8 +72,9 @@ final class DecisionRule implements Rule {
     }
 
     /**
-     * Returns whether a decision on the claim, this one or an earlier one, was a release that counted although it was told lost: an attempt
-     * began before it was told so, and a parked key has none.
+     * Returns whether a release counted although it was reported as lost. The release is this decision, or an earlier
+     * one on the same claim. The proof is an attempt that started before the report, because a parked key has no
+     * attempts.
      */
     private static boolean isToldAsLost(KeyHistory key, Event deciding, Event refused, Findings findings) {
         return Stream.concat(Stream.of(deciding), others(key, deciding))
@@ -86,7 +88,7 @@ final class DecisionRule implements Rule {
                         .isPresent());
     }
 
-    /** Returns the event since which the key may have been parked: the last attempt's begin. */
+    /** Returns the earliest event since which the key may have been parked: the start of the last attempt. */
     private static Event parkedFrom(KeyHistory key, Event deciding) {
         Optional<Event> entered = key.all(Kind.ENTERED)
                 .filter(event -> event.order() < deciding.order())

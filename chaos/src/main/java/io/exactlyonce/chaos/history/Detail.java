@@ -1,24 +1,27 @@
 package io.exactlyonce.chaos.history;
 
-/** What an event may tell besides worker, key and call. {@link Kind} says which kind of event must tell what. */
+/**
+ * Details that an event may have besides worker, key and call. {@link Kind} defines the required details of each kind
+ * of event.
+ */
 public enum Detail {
 
-    /** Name of an {@code io.exactlyonce.Effects}: what the key's listener promises. */
+    /** The name of an {@code io.exactlyonce.Effects}: the promise of the key's listener. */
     EFFECTS,
 
-    /** Name of an {@code io.exactlyonce.InDoubtPolicy}: the key's listener's policy. */
+    /** The name of an {@code io.exactlyonce.InDoubtPolicy}: the policy of the key's listener. */
     POLICY,
 
-    /** Name of a {@link Partner} that the key's handler calls. */
+    /** The name of a {@link Partner} that the key's handler calls. */
     PARTNER,
 
-    /** {@code true} if {@code ExactlyOnceOperations} holds the key, in a listener that does not wait for it. */
+    /** {@code true} if {@code ExactlyOnceOperations} claims the key, in a listener that does not wait for the key. */
     ACTION,
 
     /** FIFO message group. */
     GROUP,
 
-    /** Place of the message in its group's order of sending: a whole number that grows. */
+    /** The position of the message in its group's sending order: a growing whole number. */
     POSITION,
 
     /** {@code true} if the key's handler sends a follow-up message. */
@@ -30,7 +33,7 @@ public enum Detail {
     /** SQS message id. */
     MESSAGE,
 
-    /** How often SQS has delivered the message so far, this time included. */
+    /** The number of times that SQS delivered the message, including this time. */
     RECEIVES,
 
     /** {@code Claim.fencingToken()}. */
@@ -42,24 +45,23 @@ public enum Detail {
     /** {@code Claim.isInDoubt()}: {@code true} or {@code false}. */
     IN_DOUBT,
 
-    /** {@code ParkedClaim.claimId()}: the claim that an operator decides on. */
+    /** {@code ParkedClaim.claimId()}: the claim on which an operator decides. */
     CLAIM,
 
-    /** An operator's decision, unique in the history: it begins, and has one of several outcomes. */
+    /** An operator's decision, unique in the history. A decision has a start and one of several outcomes. */
     DECISION,
 
     /** Status of a claim's row: {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}. */
     STATUS,
 
-    /** Why: an exception, what a claim's row says, what makes a message poison. Never blank. */
+    /** The reason: an exception, the text in a claim's row, or why a message is poison. Never blank. */
     REASON,
 
     /** Name of a {@link Fault}. */
     FAULT,
 
     /**
-     * {@code true} if a failover went to a replica that may have lacked what was committed: replication was
-     * asynchronous.
+     * {@code true} if a failover went to a replica that may have lacked commits, because replication was asynchronous.
      */
     ASYNCHRONOUS,
 

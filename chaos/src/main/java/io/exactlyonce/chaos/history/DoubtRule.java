@@ -1,8 +1,9 @@
 package io.exactlyonce.chaos.history;
 
 /**
- * An {@code EXTERNAL} handler that is not told of a doubt has no earlier attempt that ended without an outcome. An attempt that
- * failed has reported; one that was about to return normally has not, for its key would be completed.
+ * If an {@code EXTERNAL} handler is not told of a doubt, every earlier attempt of its key reported an outcome. An
+ * attempt that failed reported its outcome. An attempt that was about to return normally did not, because otherwise its
+ * key would be completed.
  */
 final class DoubtRule implements Rule {
 
@@ -21,7 +22,7 @@ final class DoubtRule implements Rule {
                         .forEach(earlier -> findings.violated(
                                 Invariant.DOUBT_IS_TOLD,
                                 key.key(),
-                                "an attempt is not told that an earlier one has not reported",
+                                "an attempt was not told of an earlier attempt without an outcome",
                                 earlier.entered(),
                                 call.entered())));
     }

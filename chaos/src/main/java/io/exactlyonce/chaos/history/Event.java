@@ -4,8 +4,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * One thing that happened. Made with {@link #of}, completed by what the kind needs, and given to a {@link Recorder} or
- * a {@link RecorderClient}, which puts it into the order of all events:
+ * An event of a run. {@link #of} makes an event, and the following methods add the details that its kind requires. A
+ * {@link Recorder} or a {@link RecorderClient} puts the event into the order of all events:
  *
  * <pre>{@code
  * recorder.record(Event.of(Kind.ENTERED).by("worker-3").on("orders/17").in(call)
@@ -14,12 +14,12 @@ import java.util.Map;
  *         .with(Detail.IN_DOUBT, claim.isInDoubt()));
  * }</pre>
  *
- * @param order place in the history, from 1; 0 until it is recorded
- * @param micros microseconds from the recorder's start, on its monotonic clock; 0 until it is recorded
+ * @param order position in the history, counted from 1; 0 until the event is recorded
+ * @param micros microseconds since the recorder's start, by its monotonic clock; 0 until the event is recorded
  * @param worker name of the worker's JVM, or empty for the harness
- * @param key idempotency key, unique over all scopes of the run (its scope is part of it), or empty
+ * @param key idempotency key, which is unique in the run because it contains its scope, or empty
  * @param call run of a handler, unique in the history, or empty
- * @param details what else is recorded of it
+ * @param details further details
  */
 public record Event(
         long order, long micros, Kind kind, String worker, String key, String call, Map<Detail, String> details) {
@@ -28,12 +28,12 @@ public record Event(
         details = details.isEmpty() ? Map.of() : Map.copyOf(details);
     }
 
-    /** Begins an event. */
+    /** Returns an event of a kind. */
     public static Event of(Kind kind) {
         return new Event(0, 0, kind, "", "", "", Map.of());
     }
 
-    /** Returns this event with the worker's JVM that it happened in, or that it happened to. */
+    /** Returns this event with the worker's JVM in which, or to which, it happened. */
     public Event by(String worker) {
         return new Event(order, micros, kind, worker, key, call, details);
     }
@@ -43,12 +43,12 @@ public record Event(
         return new Event(order, micros, kind, worker, key, call, details);
     }
 
-    /** Returns this event with the handler's run that it happened in. */
+    /** Returns this event with the handler's run in which it happened. */
     public Event in(String call) {
         return new Event(order, micros, kind, worker, key, call, details);
     }
 
-    /** Returns this event with a further detail; {@code value} is recorded by its {@code toString}. */
+    /** Returns this event with a further detail. {@code value} is recorded by its {@code toString}. */
     public Event with(Detail detail, Object value) {
         Map<Detail, String> more = new EnumMap<>(Detail.class);
         more.putAll(details);
@@ -57,16 +57,16 @@ public record Event(
     }
 
     /**
-     * Returns this event at its place in a history.
+     * Returns this event with its position in a history.
      *
-     * @throws IllegalArgumentException if it lacks what its kind needs
+     * @throws IllegalArgumentException if the event lacks a part that its kind requires
      */
     Event recorded(long order, long micros) {
         kind.check(this);
         return new Event(order, micros, kind, worker, key, call, details);
     }
 
-    /** Returns a detail, or the empty text if the event lacks it. */
+    /** Returns a detail, or an empty text if the event does not have it. */
     public String detail(Detail detail) {
         return details.getOrDefault(detail, "");
     }

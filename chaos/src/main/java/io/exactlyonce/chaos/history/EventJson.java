@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.history;
 
 import tools.jackson.databind.json.JsonMapper;
 
-/** Events as lines of JSON. */
+/** Converts events to and from lines of JSON. */
 final class EventJson {
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();

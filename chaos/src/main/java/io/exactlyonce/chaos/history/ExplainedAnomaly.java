@@ -3,28 +3,28 @@ package io.exactlyonce.chaos.history;
 import java.util.List;
 
 /**
- * What would be a breach if a fault did not explain it, in a way that the guarantees speak of.
+ * An anomaly that would be a breach if a fault did not explain it, in a way that the guarantees mention.
  *
- * @param key the key that it happened to
- * @param events what happened, in its order
+ * @param key the key of the anomaly
+ * @param events the events that prove it, in order
  */
 public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
 
-    /** Why it is no breach. */
+    /** Why the anomaly is no breach. */
     public enum Cause {
 
         /**
-         * An attempt lost its worker or its claim between effect and completion, and the next one knew: it is
-         * in doubt.
+         * An attempt lost its worker or its claim between effect and completion. The next attempt knew this, because
+         * its key was in doubt.
          */
         REPEATED_IN_DOUBT,
 
-        /** The database forgot what it had committed: it failed over to an asynchronous replica. */
+        /** The database lost commits, because it failed over to an asynchronous replica. */
         FORGOTTEN_BY_FAILOVER,
 
         /**
-         * An operator was told that its release did not count, although it did: the reply was lost, the key was claimed again, and
-         * DynamoDB's client repeated the release (D4).
+         * An operator was told that its release did not count, although it did. The reply was lost, the key was claimed
+         * again, and then DynamoDB's client repeated the release (D4).
          */
         RELEASE_TOLD_AS_LOST
     }

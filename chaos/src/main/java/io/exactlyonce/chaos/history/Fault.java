@@ -1,21 +1,21 @@
 package io.exactlyonce.chaos.history;
 
-/** What a harness does to workers and servers. */
+/** Faults that a harness makes at workers and servers. */
 public enum Fault {
 
-    /** SIGKILL of a worker. Its end is recorded when the process is gone. */
+    /** SIGKILL of a worker. The end of the fault is recorded when the process is gone. */
     KILL,
 
-    /** SIGTERM of a worker. Its end is recorded when the process is gone. */
+    /** SIGTERM of a worker. The end of the fault is recorded when the process is gone. */
     STOP,
 
-    /** SIGSTOP of a worker until SIGCONT, or a garbage collection that takes as long. */
+    /** SIGSTOP of a worker until SIGCONT, or a garbage collection of the same length. */
     PAUSE,
 
     /** The database is killed or stopped, until it serves again. */
     DATABASE_RESTART,
 
-    /** The SQS server is stopped or suspended, until it serves again. No reason for a claim to be lost. */
+    /** The SQS server is stopped or suspended, until it serves again. This does not explain the loss of a claim. */
     SQS_RESTART,
 
     /** The primary stops and its replica is promoted. */
@@ -24,38 +24,49 @@ public enum Fault {
     /** Connections between workers and the database are cut, slowed or black-holed. */
     DATABASE_PARTITION,
 
-    /** Connections between workers and the SQS server are. No reason for a claim to be lost. */
+    /**
+     * Connections between workers and the SQS server are cut, slowed or black-holed. This does not explain the loss of
+     * a claim.
+     */
     SQS_PARTITION,
 
-    /** The replica lags behind. No reason for a claim to be lost. */
+    /** The replica lags behind. This does not explain the loss of a claim. */
     REPLICA_LAG,
 
-    /** A JVM's wall clock steps. No reason for a claim to be lost. */
+    /** A JVM's wall clock steps. This does not explain the loss of a claim. */
     CLOCK_STEP,
 
     /** The database cannot write. */
     DISK_FULL,
 
-    /** The database refuses a part of all requests, and in others a part of what they ask for. */
+    /** The database refuses some requests, and parts of other requests. */
     THROTTLING,
 
-    /** The database acts, and a part of its answers is lost with their connections. */
+    /** The database acts, and some answers are lost with their connections. */
     ANSWERS_LOST,
 
-    /** The dates of the database's answers differ, are missing or cannot be read. No reason for a claim to be lost. */
+    /**
+     * The dates of the database's answers differ, are missing or cannot be read. This does not explain the loss of a
+     * claim.
+     */
     DATE_FAULT;
 
-    /** Returns whether a worker can lose its claims by it, so that it explains that another one takes a key over. */
+    /** Returns whether a worker can lose its claims by this fault, so that it explains a takeover. */
     boolean costsClaims() {
         return hitsProcess() || hitsDatabase();
     }
 
-    /** Returns whether it hits a worker's process, and is over when that runs again or is gone. */
+    /**
+     * Returns whether this fault hits a worker's process. Such a fault is over when the process runs again or is gone.
+     */
     boolean hitsProcess() {
         return this == KILL || this == STOP || this == PAUSE;
     }
 
-    /** Returns whether workers cannot reach the database meanwhile, and some time after: a pool must notice. */
+    /**
+     * Returns whether workers cannot reach the database during this fault, and for some time after, because a pool must
+     * detect the end.
+     */
     boolean hitsDatabase() {
         return switch (this) {
             case DATABASE_RESTART, DATABASE_PARTITION, FAILOVER, DISK_FULL, THROTTLING, ANSWERS_LOST -> true;

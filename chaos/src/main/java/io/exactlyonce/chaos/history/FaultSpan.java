@@ -3,9 +3,9 @@ package io.exactlyonce.chaos.history;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fault from before it began until after it was over.
+ * A fault, from before its start until after its end.
  *
- * @param end absent if it was never over
+ * @param end null if the fault never ended
  */
 record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
 
@@ -13,7 +13,7 @@ record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
         return begin.worker().isEmpty() || begin.worker().equals(worker);
     }
 
-    /** Returns whether it was on, or had just been, at some time from one event to another. */
+    /** Returns whether the fault was on, or had just ended, at some time between two events. */
     boolean touches(Event from, Event to, long recoveryMicros) {
         if (begin.order() > to.order()) {
             return false;
@@ -24,9 +24,7 @@ record FaultSpan(Fault fault, Event begin, @Nullable Event end) {
         return fault.hitsDatabase() && end.micros() + recoveryMicros >= from.micros();
     }
 
-    /**
-     * Returns whether it may have undone something that was committed between two events, as a later event sees it.
-     */
+    /** Returns whether the fault may have undone a commit between two events, from the view of a later event. */
     boolean mayHaveForgotten(Event from, Event to, Event later, long exposureMicros) {
         return fault == Fault.FAILOVER
                 && begin.is(Detail.ASYNCHRONOUS)

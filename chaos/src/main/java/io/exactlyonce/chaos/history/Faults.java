@@ -15,7 +15,7 @@ final class Faults {
         this.spans = spans;
     }
 
-    /** Pairs ends with begins of the same fault of the same worker. */
+    /** Pairs each end with the start of the same fault of the same worker. */
     static Faults of(List<Event> events) {
         Map<String, Event> running = new HashMap<>();
         List<FaultSpan> spans = new ArrayList<>();
@@ -42,7 +42,7 @@ final class Faults {
         return spans.stream().filter(span -> span.fault() == fault).count();
     }
 
-    /** Returns a fault by which a worker may have lost its claims at some time from one event to another. */
+    /** Returns a fault by which a worker may have lost its claims at some time between two events. */
     Optional<FaultSpan> costingClaims(String worker, Event from, Event to, long recoveryMicros) {
         return spans.stream()
                 .filter(span -> span.fault().costsClaims() && span.hits(worker))
@@ -50,7 +50,7 @@ final class Faults {
                 .findFirst();
     }
 
-    /** Returns a failover that may have undone what was committed between two events, as a later event sees it. */
+    /** Returns a failover that may have undone a commit between two events, from the view of a later event. */
     Optional<FaultSpan> forgetting(Event from, Event to, Event later, long exposureMicros) {
         return spans.stream()
                 .filter(span -> span.mayHaveForgotten(from, to, later, exposureMicros))

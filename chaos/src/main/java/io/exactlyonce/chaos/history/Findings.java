@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What rules find in a history. Not for several threads. */
+/** The findings of rules in a history. Not thread-safe. */
 final class Findings {
 
     private final History history;
@@ -52,14 +52,17 @@ final class Findings {
         violated(Invariant.NOTHING_STUCK, key, what, events);
     }
 
-    /** Returns the same of a call's claim. It may have been committed long before its handler told of it. */
+    /**
+     * Returns whether a failover may have undone the commit of a call's claim. The claim may have been committed long
+     * before its handler recorded an event.
+     */
     boolean forgotten(KeyHistory key, Call claimed, Event later) {
         return forgotten(key.key(), key.claimingFrom(claimed), claimed.entered(), later);
     }
 
     /**
-     * Returns whether a failover may have undone what was committed at an unknown time between two events, before a later one. If so,
-     * they are listed as explained.
+     * Returns whether a failover may have undone a commit at an unknown time between two events, before a later event.
+     * If so, lists the events as explained.
      */
     boolean forgotten(String key, Event from, Event to, Event later) {
         Optional<FaultSpan> failover =
@@ -69,14 +72,14 @@ final class Findings {
         return failover.isPresent();
     }
 
-    /** Returns whether a failover may have undone what was committed between two events, as it looks after the run. */
+    /** Returns whether a failover may have undone a commit between two events, from the view after the run. */
     boolean forgottenInTheEnd(String key, Event from, Event to) {
         return forgotten(key, from, to, history.last());
     }
 
     /**
-     * Returns whether a fault may have cost a worker its claim, at some time from one event to another. If so, they are
-     * listed as explained.
+     * Returns whether a fault may have cost a worker its claim, at some time between two events. If so, lists the
+     * events as explained.
      */
     boolean inDoubt(String key, String worker, Event from, Event to) {
         return explained(ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, worker, from, to);
@@ -91,8 +94,8 @@ final class Findings {
     }
 
     /**
-     * Returns whether a fault may have cost a worker the reply to its release of a key, so that its client's repetition came too late. If so,
-     * they are listed as explained.
+     * Returns whether a fault may have lost the reply to a worker's release of a key, so that the client repeated the
+     * release too late. If so, lists the events as explained.
      */
     boolean toldAsLost(String key, Event release, Event refused) {
         return terms.repeatsWrites()
@@ -100,8 +103,8 @@ final class Findings {
     }
 
     /**
-     * Returns whether a fault may have kept a worker from recording an outcome, of which an event tells that it is known, or undone that
-     * record since.
+     * Returns whether a fault may have kept a worker from recording an outcome, or may have undone the record since.
+     * The event {@code known} shows that the worker knew the outcome.
      */
     boolean mayBeUnrecorded(String worker, Event begin, Event known) {
         long recoveryMicros = terms.recovery().toNanos() / 1_000;

@@ -6,8 +6,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Follow-up messages: a key that is handled has one, with one key in all attempts, and a transaction that was rolled back has none.
- * That a follow-up message has its effect once is {@link RepeatRule}'s: its partner honours the key.
+ * Checks follow-up messages. A handled key has a follow-up message, with the same key in all attempts. A transaction
+ * that was rolled back has none. {@link RepeatRule} checks that a follow-up message has its effect once, because its
+ * partner honours the key.
  */
 final class FollowUpRule {
 
@@ -43,14 +44,14 @@ final class FollowUpRule {
         }
     }
 
-    /** A failover may forget a transaction whose message has left. */
+    /** A failover may forget a transaction whose message was already sent. */
     private static void judgeRolledBack(KeyHistory key, Event sending, Findings findings) {
         Event entered = key.first(Kind.ENTERED).orElse(sending);
         if (!findings.forgottenInTheEnd(key.key(), entered, sending)) {
             findings.violated(
                     Invariant.FOLLOW_UP_ONCE,
                     key.key(),
-                    "its follow-up message was sent, and its transaction is not there",
+                    "its follow-up message was sent, and its transaction does not exist",
                     entered,
                     sending);
         }

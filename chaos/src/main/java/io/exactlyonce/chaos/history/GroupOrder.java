@@ -7,9 +7,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Message groups of FIFO queues: a message's handler begins after the one in front of it is done. A message that leaves the queue
- * otherwise (into the dead-letter queue, parked or not) holds the later ones up for as long as SQS hands it out. Of a key that is
- * sent several times, the first message counts: the others come behind it.
+ * Checks message groups of FIFO queues. A message's handler starts after the message in front is done. A message that
+ * leaves the queue in another way (into the dead-letter queue, parked or not) delays the later ones for as long as SQS
+ * delivers it. If a key is sent several times, the first message counts, because the others come later.
  */
 final class GroupOrder {
 
@@ -92,7 +92,9 @@ final class GroupOrder {
                         call.entered()));
     }
 
-    /** Returns the return of the first call that returned; for a row, of the one that committed. */
+    /**
+     * Returns when the first call that returned did so. For a row, returns when the call that committed it returned.
+     */
     private static Optional<Event> doneBy(KeyHistory key) {
         return key.first(Kind.ROW)
                 .map(row -> key.all(Kind.HANDLED).filter(event -> event.call().equals(row.call())))

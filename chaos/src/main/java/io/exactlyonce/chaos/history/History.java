@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** All events of a run in their order, with views by key and of the faults. */
+/** All events of a run in order, with views by key and of faults. */
 public final class History {
 
     private final List<Event> events;
@@ -20,7 +20,7 @@ public final class History {
     /**
      * Makes a history of recorded events.
      *
-     * @throws IllegalArgumentException if they are not in their order
+     * @throws IllegalArgumentException if the events are not in order
      */
     public History(List<Event> events) {
         this.events = List.copyOf(events);
@@ -35,7 +35,7 @@ public final class History {
         }
     }
 
-    /** Reads what a {@link Recorder} has written. */
+    /** Reads the file of a {@link Recorder}. */
     public static History read(Path file) throws IOException {
         try (Stream<String> lines = Files.lines(file)) {
             return new History(lines.map(EventJson::read).toList());
@@ -51,7 +51,7 @@ public final class History {
         return events.get(events.size() - 1);
     }
 
-    /** Returns the last event that was recorded by a time. */
+    /** Returns the last event that was recorded up to a time. */
     Event lastUntil(long micros) {
         return events.stream()
                 .takeWhile(event -> event.micros() <= micros)

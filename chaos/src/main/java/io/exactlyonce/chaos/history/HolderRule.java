@@ -1,8 +1,8 @@
 package io.exactlyonce.chaos.history;
 
 /**
- * No check passes that began when a later claim was proved already. A check that began before that may end, or be recorded,
- * at any time after: a worker can be paused in it.
+ * A check must not pass if it started after a later claim was proved. A check that started earlier may end, or be
+ * recorded, at any later time, because a worker can be paused in it.
  */
 final class HolderRule implements Rule {
 
@@ -22,14 +22,14 @@ final class HolderRule implements Rule {
                                 .ifPresent(claim -> findings.violated(
                                         Invariant.ONE_HOLDER,
                                         key.key(),
-                                        "a check passed that began after a later claim was held",
+                                        "a check passed that started after a later claim was held",
                                         call.entered(),
                                         claim,
                                         began,
                                         passed))));
     }
 
-    /** A stand-in for the event after this one. */
+    /** Returns a stand-in for the next event. */
     private static Event after(Event event) {
         return event.recorded(event.order() + 1, event.micros());
     }

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Judges the file of an earlier run again, with what the checker knows by now. Arguments: the file, and the
- * {@link Terms} as ISO durations and a boolean ({@code PT60S PT153S PT10S PT0.1S true}). Exit code 0 only if every invariant held.
+ * Judges the file of an earlier run with the current checker. Arguments: the file, and the {@link Terms} as ISO
+ * durations and a boolean ({@code PT60S PT153S PT10S PT0.1S true}). Exit code 0 only if every invariant held.
  */
 public final class Judge {
 
     private Judge() {}
 
-    /** Judges, prints, and exits. */
+    /** Judges the file, prints the verdict, and exits. */
     public static void main(String[] arguments) throws IOException {
         System.exit(judge(arguments, System.out));
     }

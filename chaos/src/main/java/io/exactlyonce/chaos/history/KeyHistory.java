@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * What happened to one key.
  *
- * @param events all of its events, in their order
- * @param calls its handler's runs under a claim, in the order in which they began; those in observe mode are left out
+ * @param events all events of the key in order
+ * @param calls the handler's runs under a claim, in the order of their starts; runs in observe mode are left out
  */
 record KeyHistory(String key, List<Event> events, List<Call> calls) {
 
@@ -26,7 +26,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 byCall.computeIfAbsent(event.call(), call -> new ArrayList<>()).add(event);
             }
         }
-        // A run whose first event is neither this one nor OBSERVED is unsound, and SoundRule says so.
+        // A run whose first event is neither ENTERED nor OBSERVED is unsound, and SoundRule reports it.
         return byCall.values().stream()
                 .filter(run -> run.get(0).kind() == Kind.ENTERED)
                 .map(run -> new Call(run.get(0), run))
@@ -45,7 +45,9 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return all(kind).findFirst();
     }
 
-    /** Returns what the harness said of the key when it sent its message; empty if it never did. */
+    /**
+     * Returns a detail of the event with which the harness sent the key's message; empty if the harness never sent one.
+     */
     String promise(Detail detail) {
         return first(Kind.SENDING).map(sending -> sending.detail(detail)).orElse("");
     }
@@ -67,7 +69,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return promise(Detail.ACTION).equals("true");
     }
 
-    /** Returns the last event at which a worker had a message of the key, or its delete was confirmed. */
+    /** Returns the last event at which a worker had a message of the key, or SQS confirmed its deletion. */
     Optional<Event> lastAtAWorker() {
         return events.stream()
                 .filter(event -> event.kind() == Kind.RECEIVED || event.kind() == Kind.ACKNOWLEDGED)
@@ -82,7 +84,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return promise(Detail.POLICY).equals(policy);
     }
 
-    /** Returns the status of its row after the run; empty without a row. */
+    /** Returns the status of the key's row after the run; empty without a row. */
     String status() {
         return first(Kind.STATE).map(state -> state.detail(Detail.STATUS)).orElse("");
     }
@@ -95,7 +97,9 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return has(Kind.COMPLETED) || status().equals("COMPLETED");
     }
 
-    /** Returns when SQS handed the key's first message out for the last time: later messages of it have other ids. */
+    /**
+     * Returns when SQS delivered the key's first message for the last time. Later messages of the key have other ids.
+     */
     Optional<Event> lastReceiveOfFirstMessage() {
         return first(Kind.RECEIVED)
                 .flatMap(first -> all(Kind.RECEIVED)
@@ -103,7 +107,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                         .reduce((earlier, later) -> later));
     }
 
-    /** Returns what an operator was told of its decision, if it is known. */
+    /** Returns the outcome that an operator was told for its decision, if known. */
     Optional<Event> outcomeOf(Event deciding) {
         return events.stream()
                 .filter(event -> event.kind() != Kind.DECIDING
@@ -112,7 +116,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .findFirst();
     }
 
-    /** Returns the event since which a call's claim may have been committed: the last receive by its worker. */
+    /** Returns the event since which a call's claim may have been committed: the last receive by the call's worker. */
     Event claimingFrom(Call call) {
         return all(Kind.RECEIVED)
                 .filter(received -> received.worker().equals(call.worker()))
@@ -132,7 +136,10 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .anyMatch(deciding -> mayHaveLedTo(Kind.COMPLETED, deciding));
     }
 
-    /** Returns whether an operator who may have released the key looked when an attempt that acts later had begun, and not acted. */
+    /**
+     * Returns whether an operator may have released the key without seeing an attempt's effect: the operator looked
+     * after the attempt had started, and the attempt acted later.
+     */
     boolean mayBeReleasedUnseen(Call earlier, Event effect, Call later) {
         return all(Kind.DECIDING)
                 .filter(deciding -> deciding.order() > earlier.entered().order())
@@ -141,12 +148,12 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .anyMatch(deciding -> mayHaveLedTo(Kind.RELEASED, deciding));
     }
 
-    /** Returns the first event that proves the key completed while the run went on. */
+    /** Returns the first event that proves the key's completion during the run. */
     Optional<Event> firstDone() {
         return endings().filter(event -> !isObservedBy(event.worker())).findFirst();
     }
 
-    /** Returns the first event after which no message of the key may be left, whether the key is completed or not. */
+    /** Returns the first event after which no message of the key may remain, whether the key is completed or not. */
     Optional<Event> firstEnd() {
         return endings().findFirst();
     }
@@ -158,26 +165,28 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                         || event.kind() == Kind.ACKNOWLEDGED);
     }
 
-    /** Returns whether a worker handles the key in observe mode: what it deletes proves no completion. */
+    /** Returns whether a worker handles the key in observe mode. Its deletions do not prove a completion. */
     private boolean isObservedBy(String worker) {
         return all(Kind.OBSERVED).anyMatch(observed -> observed.worker().equals(worker));
     }
 
-    /** Returns the returns of its handler's runs in observe mode. */
+    /** Returns the events at which the key's handler returned in observe mode. */
     Stream<Event> handledInObserveMode() {
         return all(Kind.HANDLED)
                 .filter(handled ->
                         all(Kind.OBSERVED).anyMatch(observed -> observed.call().equals(handled.call())));
     }
 
-    /** Returns whether its handler ran once, in observe mode, and no other worker ever had a message of the key. */
+    /**
+     * Returns whether the key's handler ran once, in observe mode, and no other worker ever had a message of the key.
+     */
     boolean isObservedAlone() {
         return calls.isEmpty()
                 && all(Kind.OBSERVED).count() == 1
                 && all(Kind.RECEIVED).map(Event::worker).distinct().count() == 1;
     }
 
-    /** Returns the event since which the completion may have been committed that another event proves. */
+    /** Returns the event since which the completion that another event proves may have been committed. */
     Event completingFrom(Event done) {
         return events.stream()
                 .filter(event -> event.kind() == Kind.HANDLED || event.kind() == Kind.DECIDING)
@@ -186,7 +195,10 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .orElse(done);
     }
 
-    /** Returns the event that proves the latest claim of all that were proved before an event, by the greatest token. */
+    /**
+     * Returns the event that proves the latest claim before another event: the claim with the highest token of all that
+     * were proved by then.
+     */
     Optional<Event> latestClaimBefore(Event later) {
         Optional<Event> latest = Optional.empty();
         for (Event event : events) {
@@ -202,7 +214,10 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return latest;
     }
 
-    /** Returns whether a call's claim came after everything that claims before an event prove: it is no late zombie. */
+    /**
+     * Returns whether a call's claim is later than all claims that are proved before an event, so that the call is no
+     * late zombie.
+     */
     boolean isClaimedAfter(Call call, Event event) {
         return call.entered().order() > event.order()
                 && latestClaimBefore(event)

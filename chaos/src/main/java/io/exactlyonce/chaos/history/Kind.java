@@ -16,36 +16,39 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What an event says, and which details it needs. Whatever takes time has two events: one recorded before it begins,
- * and one after it ended. Only so an order of records proves an order of what happened, however long a worker is paused
- * between doing a thing and recording it.
+ * The kinds of events, and the details that each requires. An action that takes time has two events: one is recorded
+ * before it starts, and one after it ends. Only then does the order of records prove the order of actions, however long
+ * a worker is paused between an action and its record.
  */
 public enum Kind {
 
     /**
-     * The harness is about to send a message of a key; a group and a position besides for FIFO. Before {@link #SENT}.
+     * The harness is about to send a message of a key. FIFO messages also have a group and a position. Recorded before
+     * {@link #SENT}.
      */
     SENDING(Set.of(Part.KEY), EFFECTS, POLICY, PARTNER),
 
-    /** SQS has taken a message of the key. Only such keys can be lost. */
+    /** SQS accepted a message of the key. Only such keys can be lost. */
     SENT(Set.of(Part.KEY)),
 
-    /** A worker was given a message of the key by SQS. */
+    /** A worker received a message of the key from SQS. */
     RECEIVED(Set.of(Part.WORKER, Part.KEY)),
 
-    /** A claim of the key was seen to be held: after it was acquired. Not needed where a handler is entered. */
+    /** The key was seen to be claimed, after the claim was acquired. Not required if a handler is entered. */
     CLAIMED(Set.of(Part.KEY), TOKEN),
 
-    /** A handler begins; the first thing that it does. A call is one run of a handler, unique in the history. */
+    /**
+     * A handler starts; this is the first thing that it does. A call is one run of a handler, unique in the history.
+     */
     ENTERED(Set.of(Part.WORKER, Part.KEY, Part.CALL), TOKEN, ATTEMPT, IN_DOUBT),
 
-    /** A handler begins in observe mode, or for a message without a key: no claim lets it begin, and it has no token. */
+    /** In observe mode, or for a message without a key, a handler starts. It needs no claim, and has no token. */
     OBSERVED(Set.of(Part.WORKER, Part.KEY, Part.CALL)),
 
     /** The handler is about to call {@code ensureHeld()}. */
     CHECKING(Set.of(Part.KEY, Part.CALL)),
 
-    /** {@code ensureHeld()} let the handler pass, some time since its {@link #CHECKING}. */
+    /** {@code ensureHeld()} let the handler pass, at some time since {@link #CHECKING}. */
     CHECKED(Set.of(Part.KEY, Part.CALL)),
 
     /** {@code ensureHeld()} threw. */
@@ -54,40 +57,44 @@ public enum Kind {
     /** The handler is about to call its partner, or to write its row. */
     ACTING(Set.of(Part.KEY, Part.CALL)),
 
-    /** The partner acted: recorded by its ledger, in the moment that it acts. */
+    /** The partner acted. Its ledger records the event at the moment of the act. */
     EFFECT(Set.of(Part.KEY, Part.CALL)),
 
-    /** The partner recognised the {@code downstreamKey()} and did not act: recorded by its ledger. */
+    /** The partner recognised the {@code downstreamKey()} and did not act. Its ledger records the event. */
     RECOGNISED(Set.of(Part.KEY, Part.CALL)),
 
-    /** After the run: a row that the key's handler wrote, one event for each row; the call is the one that wrote it. */
+    /**
+     * A row that the key's handler wrote, found after the run. One event for each row; the call is the one that wrote
+     * the row.
+     */
     ROW(Set.of(Part.KEY, Part.CALL)),
 
-    /** The handler is about to return normally; the last thing that it does. */
+    /** The handler is about to return normally; this is the last thing that it does. */
     HANDLED(Set.of(Part.KEY, Part.CALL)),
 
-    /** The handler is about to throw; the last thing that it does. */
+    /** The handler is about to throw; this is the last thing that it does. */
     FAILED(Set.of(Part.KEY, Part.CALL), REASON),
 
     /**
-     * An operator is about to look at the partner of a parked claim, and then to decide. {@link #COMPLETED} or {@link #RELEASED} of the
-     * same decision follows if it counted, {@link #OUTDECIDED} if it did not, and nothing if that is unknown.
+     * An operator is about to look at the partner of a parked claim, and then to decide. If the decision counts,
+     * {@link #COMPLETED} or {@link #RELEASED} of the same decision follows. If it does not count, {@link #OUTDECIDED}
+     * follows. If the outcome is unknown, no event follows.
      */
     DECIDING(Set.of(Part.WORKER, Part.KEY), CLAIM, DECISION),
 
-    /** An operator was told that another decision had come first. */
+    /** An operator was told that another decision came first. */
     OUTDECIDED(Set.of(Part.WORKER, Part.KEY), DECISION),
 
-    /** The key was seen to be completed: after it was. */
+    /** The key was seen to be completed, after its completion. */
     COMPLETED(Set.of(Part.KEY)),
 
-    /** A worker is about to ask SQS to delete a message of the key: the key is completed by then. */
+    /** A worker is about to request the deletion of a message of the key. The key is completed by then. */
     ACKNOWLEDGING(Set.of(Part.WORKER, Part.KEY)),
 
-    /** SQS has confirmed the delete. */
+    /** SQS confirmed the deletion. */
     ACKNOWLEDGED(Set.of(Part.WORKER, Part.KEY)),
 
-    /** A worker made a message of the key visible again at a time that it chose. */
+    /** A worker made a message of the key visible at a time of its choice. */
     RETURNED(Set.of(Part.WORKER, Part.KEY)),
 
     /** The key's claim was seen to be released. */
@@ -99,41 +106,41 @@ public enum Kind {
     /** A message of the key was found in the dead-letter queue. */
     DEAD_LETTERED(Set.of(Part.KEY), REASON),
 
-    /** After the run: the status of the key's row. A key without a row has no such event. */
+    /** The status of the key's row after the run. A key without a row has no such event. */
     STATE(Set.of(Part.KEY), STATUS),
 
-    /** A worker's JVM was started. Each JVM has another name. */
+    /** A worker's JVM was started. Each JVM has a different name. */
     STARTED(Set.of(Part.WORKER)),
 
     /** A worker's JVM ended by itself. */
     ENDED(Set.of(Part.WORKER)),
 
     /**
-     * A fault is about to begin. With a worker it hits that one, without it hits all. The pair of a worker (or none)
-     * and a fault has one begin and one end at a time.
+     * A fault is about to start. With a worker, it hits this worker; without one, it hits all. A pair of worker (or
+     * none) and fault has one start and one end at a time.
      */
     FAULT_BEGAN(Set.of(), FAULT),
 
     /** A fault is over. */
     FAULT_ENDED(Set.of(), FAULT),
 
-    /** The harness makes no more faults: the system must drain by itself from here. */
+    /** The harness makes no more faults. From here, the system must drain by itself. */
     FAULTS_OVER(Set.of()),
 
-    /** The system has drained, or the time in which it must is over: what is not done by now is stuck. */
+    /** The system has drained, or the time limit for draining is over. Everything that is not done by now is stuck. */
     DRAINED(Set.of());
 
-    /** What an event has beside details. */
+    /** The parts of an event besides its details. */
     enum Part {
         WORKER,
         KEY,
         CALL
     }
 
-    @SuppressWarnings("ImmutableEnumChecker") // Unmodifiable.
+    @SuppressWarnings("ImmutableEnumChecker") // The set is unmodifiable.
     private final Set<Part> parts;
 
-    @SuppressWarnings("ImmutableEnumChecker") // Unmodifiable.
+    @SuppressWarnings("ImmutableEnumChecker") // The set is unmodifiable.
     private final List<Detail> details;
 
     Kind(Set<Part> parts, Detail... details) {
@@ -141,7 +148,7 @@ public enum Kind {
         this.details = List.of(details);
     }
 
-    /** Checks that an event has the details that this kind needs. */
+    /** Checks that an event has the parts and details that this kind requires. */
     void check(Event event) {
         require(Part.WORKER, event.worker(), event);
         require(Part.KEY, event.key(), event);

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Text lines over a socket. */
+/** Reads and writes lines of text over a socket. */
 final class Lines {
 
     private Lines() {}
@@ -22,7 +22,7 @@ final class Lines {
         return new BufferedWriter(new OutputStreamWriter(socket.getOutputStream(), StandardCharsets.UTF_8));
     }
 
-    /** Reads a line that has its end; {@code null} at the end of the stream, even in the middle of a line. */
+    /** Reads a complete line. Returns {@code null} at the end of the stream, even in the middle of a line. */
     static @Nullable String readWhole(BufferedReader reader) throws IOException {
         StringBuilder line = new StringBuilder();
         for (int next = reader.read(); next != -1; next = reader.read()) {

@@ -1,8 +1,8 @@
 package io.exactlyonce.chaos.history;
 
 /**
- * In observe mode, a key whose handler returned is completed, as long as no other worker had the key and no fault kept its worker
- * from the database: a duplicate is recognised once the listener is enforced.
+ * In observe mode, a key whose handler returned is completed, if no other worker had the key and no fault kept its
+ * worker from the database. A duplicate is then recognised as soon as the listener is enforced.
  */
 final class ObservedRule implements Rule {
 

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.history;
 
 import java.util.List;
 
-/** What became of each message that SQS took. */
+/** Checks the outcome of each message that SQS accepted. */
 final class OutcomeRule implements Rule {
 
     @Override
@@ -24,7 +24,7 @@ final class OutcomeRule implements Rule {
         boolean happened = key.isInDatabase()
                 ? key.has(Kind.ROW)
                 : key.has(Kind.EFFECT) || key.has(Partner.NONE) || key.has("RECONCILE");
-        // Of what one transaction has written, no failover forgets a part.
+        // A failover never forgets only a part of a transaction.
         boolean isPart = key.isInDatabase() && key.status().equals("COMPLETED");
         if (!happened && (isPart || !isForgotten(key, findings))) {
             findings.lost(key.key(), "completed without its effect", last(key));
@@ -41,7 +41,10 @@ final class OutcomeRule implements Rule {
         }
     }
 
-    /** In observe mode a message is deleted whether its key could be completed or not: {@link ObservedRule} judges that. */
+    /**
+     * In observe mode, a message is deleted whether its key could be completed or not. {@link ObservedRule} judges such
+     * keys.
+     */
     private static boolean isDoneUnrecorded(KeyHistory key) {
         return !key.isCompleted()
                 && key.firstDone().isEmpty()

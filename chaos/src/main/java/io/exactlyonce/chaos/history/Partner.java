@@ -1,14 +1,14 @@
 package io.exactlyonce.chaos.history;
 
-/** What the system does that a handler calls. */
+/** The behavior of the system that a handler calls. */
 public enum Partner {
 
-    /** There is none: all effects are in the database. */
+    /** The handler calls no system. All effects are in the database. */
     NONE,
 
-    /** Acts once for each {@code downstreamKey()}, however often it is called with it. */
+    /** The partner acts once for each {@code downstreamKey()}, however often it is called with this key. */
     HONOURS_KEY,
 
-    /** Acts as often as it is called. */
+    /** The partner acts at each call. */
     IGNORES_KEY
 }

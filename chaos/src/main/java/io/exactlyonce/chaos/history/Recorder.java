@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Puts events into one order and writes each to a file, as a line of JSON, before {@link #record} returns. So what was
- * answered is in the history, whichever process is killed next. It lives in the harness's process, which no fault hits;
- * workers reach it through a {@link RecorderServer}.
+ * Puts events into one order. Writes each event to a file, as a line of JSON, before {@link #record} returns. An
+ * answered event is therefore in the history, whichever process is killed next. The recorder runs in the harness's
+ * process, which no fault hits. Workers reach it through a {@link RecorderServer}.
  */
 public final class Recorder implements AutoCloseable {
 
@@ -20,19 +20,19 @@ public final class Recorder implements AutoCloseable {
     private long events;
 
     /**
-     * Begins a history.
+     * Starts a history.
      *
-     * @param file is overwritten
+     * @param file the file, which is overwritten
      */
     public Recorder(Path file) throws IOException {
         this.file = Files.newBufferedWriter(file);
     }
 
     /**
-     * Records an event as the latest of all. Usable by many threads.
+     * Records an event as the latest one. Thread-safe.
      *
-     * @return the event in its place
-     * @throws IllegalArgumentException if it lacks what its kind needs; then nothing is recorded
+     * @return the event with its position
+     * @throws IllegalArgumentException if the event lacks a part that its kind requires; nothing is recorded then
      */
     public Event record(Event event) {
         lock.lock();

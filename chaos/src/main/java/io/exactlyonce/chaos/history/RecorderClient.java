@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's way to a {@link RecorderServer} on the same machine. Many threads may record at once: each takes a
- * connection for its event and gives it back. An interrupt does not keep an event from being recorded.
+ * A worker's connection to a {@link RecorderServer} on the same machine. Many threads may record at the same time: each
+ * takes a connection for its event and returns it. An interrupt does not prevent the record of an event.
  */
 public final class RecorderClient implements AutoCloseable {
 
@@ -21,10 +21,10 @@ public final class RecorderClient implements AutoCloseable {
     private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
 
     /**
-     * Makes a client; connects at the first event.
+     * Makes a client, which connects at the first event.
      *
      * @param port of the server
-     * @param worker name of this JVM: put into each event that names none
+     * @param worker name of this JVM, added to each event without a worker
      */
     public RecorderClient(int port, String worker) {
         this.port = port;
@@ -32,10 +32,10 @@ public final class RecorderClient implements AutoCloseable {
     }
 
     /**
-     * Records an event as the latest of all, and returns once that is so.
+     * Records an event as the latest one, and returns when it is recorded.
      *
-     * @return the event's place in the history
-     * @throws IllegalArgumentException if the event lacks what its kind needs
+     * @return the event's position in the history
+     * @throws IllegalArgumentException if the event lacks a part that its kind requires
      * @throws UncheckedIOException if the harness is gone
      */
     public long record(Event event) {
@@ -85,7 +85,7 @@ public final class RecorderClient implements AutoCloseable {
             try {
                 socket.close();
             } catch (IOException ignored) {
-                // It is not used any more.
+                // The connection is not used again.
             }
         }
     }

@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Lets workers on this machine record: a line of JSON for each event, answered by a line with its place once it is
- * recorded, or by one that begins with {@code !} if it is refused. What a killed worker sent without its line's end is
- * dropped, and had not been answered.
+ * Lets workers on this machine record events. Each event is a line of JSON. The answer is a line with the event's
+ * position once it is recorded, or a line that begins with {@code !} if the event is refused. A line that a killed
+ * worker did not complete is dropped, and was not answered.
  */
 public final class RecorderServer implements AutoCloseable {
 
@@ -57,7 +57,7 @@ public final class RecorderServer implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException gone) {
-            // The worker was killed, or the harness ends: what was recorded stays recorded.
+            // The worker was killed, or the harness ends. Recorded events stay recorded.
         } finally {
             connections.remove(connection);
         }

@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Effects at a partner. A call may act once. Of two calls that act, taken by their fencing tokens, the earlier one must
- * have lost its worker or its claim after it last made sure of it, and the later one must know of the doubt. Under {@code PARK} an
- * operator must besides have released the key, and have looked before the earlier one acted.
+ * Checks effects at a partner. A call may act once. Suppose that two calls act. The call with the lower fencing token
+ * must have lost its worker or its claim after its last successful check. The other call must have been told of the
+ * doubt. Under {@code PARK}, an operator must also have released the key, and must have looked before the first call
+ * acted.
  */
 final class RepeatRule implements Rule {
 
@@ -55,7 +56,7 @@ final class RepeatRule implements Rule {
         Event effect = earlier.first(Kind.EFFECT).orElseThrow();
         if (later.knowsOfDoubt() && (!key.has("PARK") || key.mayBeReleasedUnseen(earlier, effect, later))) {
             Event from = surelyHeld(key, earlier, effect);
-            // A zombie acts after its successor has begun.
+            // A zombie can act after its successor has started.
             Event to = effect.order() > later.entered().order() ? effect : later.entered();
             if (findings.inDoubt(key.key(), earlier.worker(), from, to)) {
                 return;
@@ -84,7 +85,10 @@ final class RepeatRule implements Rule {
                 : "repeated by an attempt that was not told of any doubt";
     }
 
-    /** Returns the last event at which the claim was certainly held still, or the earliest at which it may have been. */
+    /**
+     * Returns the last event at which the claim was certainly held. If there is none, returns the earliest event at
+     * which it may have been held.
+     */
     private static Event surelyHeld(KeyHistory key, Call call, Event effect) {
         return call.lastCheckBefore(effect)
                 .orElseGet(() -> key.all(Kind.RECEIVED)

@@ -5,7 +5,7 @@ import static io.exactlyonce.chaos.history.Invariant.SOUND_HISTORY;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Every key was sent, every handler was entered once and before all else that it does, and each check began. */
+/** Every key was sent. Every handler was entered once, before everything else that it does. Each check has a start. */
 final class SoundRule implements Rule {
 
     @Override
@@ -33,7 +33,7 @@ final class SoundRule implements Rule {
                 checking = true;
             } else if (event.kind() == Kind.CHECKED || event.kind() == Kind.REFUSED) {
                 if (!checking) {
-                    findings.violated(SOUND_HISTORY, key.key(), "a check ended that had not begun", event);
+                    findings.violated(SOUND_HISTORY, key.key(), "a check ended without a start", event);
                 }
                 checking = false;
             }

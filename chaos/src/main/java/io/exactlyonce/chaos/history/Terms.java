@@ -3,15 +3,16 @@ package io.exactlyonce.chaos.history;
 import java.time.Duration;
 
 /**
- * Times by which a checker judges.
+ * The time limits of a checker.
  *
- * @param drain longest time from the last fault until all is done but what {@code execute} holds
- * @param longestDrain longest time from the last fault until the system must have drained
- * @param recovery longest time after the database serves again for which workers may still lose claims: until their
- *     pools have noticed, and what is on its way has timed out
- * @param exposure how long before an asynchronous failover a commit may be one that the failover forgets: the
- *     replica's greatest lag at that time
- * @param repeatsWrites whether the claim store's client repeats a write whose reply is lost without a word, as DynamoDB's does
+ * @param drain the longest time from the last fault until all is done except for messages that {@code execute} holds
+ * @param longestDrain the longest time from the last fault until the system must have drained
+ * @param recovery the longest time after the database serves again in which workers may still lose claims: their pools
+ *     must detect it, and pending calls must time out
+ * @param exposure how long before an asynchronous failover a commit may be lost: the replica's greatest lag at that
+ *     time
+ * @param repeatsWrites whether the claim store's client silently repeats a write whose reply is lost, as DynamoDB's
+ *     client does
  */
 public record Terms(
         Duration drain, Duration longestDrain, Duration recovery, Duration exposure, boolean repeatsWrites) {

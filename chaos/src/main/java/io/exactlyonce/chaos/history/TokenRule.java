@@ -3,8 +3,8 @@ package io.exactlyonce.chaos.history;
 import java.util.List;
 
 /**
- * Fencing tokens of {@code EXTERNAL} handlers. Which of two claims came first is certain only where the later one's worker had
- * not even heard of the key when the other one's handler ran.
+ * Checks the fencing tokens of {@code EXTERNAL} handlers. The order of two claims is certain only if the second claim's
+ * worker had not received any message of the key when the first claim's handler ran.
  */
 final class TokenRule implements Rule {
 

@@ -4,15 +4,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a {@link Checker} says of a run.
+ * The result of a {@link Checker}.
  *
- * @param duplicateEffects repeats of a {@code DATABASE} effect, repeats at a partner that honours the key, and all other
- *     repeats that nothing explains
- * @param lost keys whose message is gone, though they are neither completed with their effect, nor parked, nor in the
+ * @param duplicateEffects repeats of a {@code DATABASE} effect, repeats at a partner that honours the key, and all
+ *     other repeats without an explanation
+ * @param lost keys whose message is gone, although they are not completed with their effect, not parked, and not in the
  *     dead-letter queue
- * @param stuck keys that are not done although their message is not gone
- * @param explained what a fault explains: counted apart, and no breach
- * @param deadLetters keys in the dead-letter queue, counted by reason: no breach, but too many of one reason may be one
+ * @param stuck keys that are not done although their message still exists
+ * @param explained anomalies that a fault explains; they count separately, and are no breach
+ * @param deadLetters the number of keys in the dead-letter queue by reason; they are no breach, but too many with the
+ *     same reason may be one
  */
 public record Verdict(
         Counts counts,
@@ -34,12 +35,12 @@ public record Verdict(
         return violations.isEmpty();
     }
 
-    /** Returns how many things one cause explains. */
+    /** Returns the number of anomalies that a cause explains. */
     public long explainedBy(ExplainedAnomaly.Cause cause) {
         return explained.stream().filter(one -> one.cause() == cause).count();
     }
 
-    /** Returns the run's last line. */
+    /** Returns the last output line of the run. */
     public String line(long seed) {
         return "CHAOS seed=%d %s | duplicate effects=%d lost=%d stuck=%d"
                 .formatted(seed, counts, duplicateEffects, lost, stuck);

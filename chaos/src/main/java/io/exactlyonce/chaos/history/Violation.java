@@ -6,9 +6,9 @@ import java.util.stream.Collectors;
 /**
  * A breach of an invariant.
  *
- * @param key the key that it happened to, or empty
- * @param what what is wrong
- * @param events the events that prove it, in their order
+ * @param key the key, or empty
+ * @param what the problem
+ * @param events the events that prove the breach, in order
  */
 public record Violation(Invariant invariant, String key, String what, List<Event> events) {
 
@@ -16,7 +16,7 @@ public record Violation(Invariant invariant, String key, String what, List<Event
         events = List.copyOf(events);
     }
 
-    /** In several lines: an event each. */
+    /** Returns several lines, one for each event. */
     @Override
     public String toString() {
         return events.stream()

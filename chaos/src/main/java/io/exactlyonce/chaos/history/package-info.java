@@ -1,4 +1,7 @@
-/** What happened in a run, in one order, and the checker that judges it afterwards. Knows nothing of the engine. */
+/**
+ * The events of a run in one order, and the checker that judges them afterwards. This package does not depend on the
+ * engine.
+ */
 @NullMarked
 package io.exactlyonce.chaos.history;
 

@@ -6,7 +6,7 @@ import io.exactlyonce.chaos.history.Recorder;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the partner has done. Each act is recorded in the moment that it happens. */
+/** The acts of the partner. Each act is recorded at the moment when it happens. */
 final class Ledger {
 
     private final Recorder recorder;

@@ -18,7 +18,7 @@ public final class PartnerServer implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool(PartnerServer::daemon);
     private final Ledger ledger;
 
-    /** Starts it; its ledgers are kept by the recorder. */
+    /** Starts the server. The recorder keeps its ledgers. */
     public PartnerServer(Recorder recorder) throws IOException {
         this.ledger = new Ledger(recorder);
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 200);

@@ -1,4 +1,4 @@
-/** The payment partner: an HTTP server in the harness's process, which no fault hits, with two ledgers. */
+/** The payment partner: an HTTP server with two ledgers, in the harness's process, which no fault hits. */
 @NullMarked
 package io.exactlyonce.chaos.partner;
 

@@ -6,6 +6,8 @@ import java.util.List;
 @FunctionalInterface
 public interface Acknowledgements {
 
-    /** A worker wants to delete messages of these keys; the request goes on when this returns. */
+    /**
+     * Called for a worker that is about to delete messages of these keys. The request goes on when this method returns.
+     */
     void about(String worker, List<String> keys);
 }

@@ -6,8 +6,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers to deletes as AWS gives them: to delete a message that is deleted, or that another consumer has received
- * since, is no failure. ElasticMQ calls its receipt handle invalid.
+ * Answers deletions as AWS does. Deleting a message that is already deleted, or that another consumer has received
+ * since, is not a failure. ElasticMQ reports such a receipt handle as invalid.
  */
 final class Deletes {
 

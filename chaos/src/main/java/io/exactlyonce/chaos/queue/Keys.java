@@ -3,7 +3,7 @@ package io.exactlyonce.chaos.queue;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds a message's key in its body, also in one that is no JSON. */
+/** Finds a message's key in its body, even if the body is not JSON. */
 public final class Keys {
 
     private static final Pattern KEY = Pattern.compile("\"key\":\"([^\"]+)\"");

@@ -13,8 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 
 /**
- * What standard queues on AWS do by themselves and emulators do not: messages come in another order, and some of them
- * are given to a second consumer while the first one has them, with the same id and receipt handle.
+ * Simulates the disorder of standard queues on AWS, which emulators lack. Messages arrive in another order. Some
+ * messages are also delivered to a second consumer while the first one has them, with the same id and receipt handle.
  */
 public final class QueueDisorder {
 
@@ -28,19 +28,19 @@ public final class QueueDisorder {
     /**
      * Makes a queue's disorder, drawn from a seed.
      *
-     * @param duplicates part of receives that bring a message a second time
+     * @param duplicates the share of receives that deliver a message a second time
      */
     public QueueDisorder(long seed, double duplicates) {
         this.random = new Random(seed);
         this.duplicates = duplicates;
     }
 
-    /** Disturbs no more. */
+    /** Stops the disorder. */
     public void calm() {
         calm = true;
     }
 
-    /** @param most how many messages the consumer asked for */
+    /** @param most the number of messages that the consumer requested */
     synchronized ArrayNode disturb(String queue, ArrayNode messages, int most) {
         if (calm || queue.endsWith(".fifo")) {
             return messages;

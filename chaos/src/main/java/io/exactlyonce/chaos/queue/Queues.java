@@ -17,12 +17,12 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
-/** The harness's own way to the queues, past all wires that are cut. */
+/** The harness's own connection to the queues, without a wire. */
 public final class Queues implements AutoCloseable {
 
     private static final int MOST_RECEIVES = 8;
     private static final int MOST_RECEIVED = 10;
-    /** For how long dead letters that were looked at, and stay, are not seen again. */
+    /** The time for which dead letters are hidden after the harness looked at them. */
     private static final String LOOKED_AT_SECONDS = "2";
 
     private static final List<QueueAttributeName> COUNTS = List.of(
@@ -39,7 +39,7 @@ public final class Queues implements AutoCloseable {
         this.client = LocalSqs.client(LocalSqs.endpoint(port));
     }
 
-    /** Creates all queues with a visibility timeout, and for each one for its dead letters. */
+    /** Creates all queues with a visibility timeout, and a dead-letter queue for each. */
     public void create(Duration window) {
         for (Stream stream : Stream.values()) {
             Map<QueueAttributeName, String> attributes = new HashMap<>();
@@ -101,7 +101,7 @@ public final class Queues implements AutoCloseable {
                 : event.with(Detail.GROUP, message.group()).with(Detail.POSITION, message.position());
     }
 
-    /** Returns how many messages all queues hold, visible or not, without dead letters. */
+    /** Returns the number of messages in all queues, visible or not, without dead letters. */
     public int size() {
         int size = 0;
         for (Stream stream : Stream.values()) {
@@ -120,7 +120,10 @@ public final class Queues implements AutoCloseable {
                 .sum();
     }
 
-    /** Takes all dead letters out of their queues, also those that {@link #redrive} has just seen; returns their bodies. */
+    /**
+     * Takes all dead letters out of their queues, including those that {@link #redrive} has just seen. Returns their
+     * bodies.
+     */
     public List<String> takeDeadLetters() {
         List<String> bodies = new ArrayList<>();
         for (Stream stream : Stream.values()) {
@@ -135,7 +138,10 @@ public final class Queues implements AutoCloseable {
         return bodies;
     }
 
-    /** Sends a queue's dead letters to it again, but for those that would only come back; returns how many. */
+    /**
+     * Sends a queue's dead letters back to the queue, except for messages that would only fail again. Returns the
+     * number of messages.
+     */
     public int redrive(Stream stream) {
         String from = url(stream.deadLetters());
         String to = url(stream.queue());

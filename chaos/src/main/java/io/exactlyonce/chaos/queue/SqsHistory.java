@@ -16,7 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Records what workers receive, delete and return, as it passes the wire to SQS. */
+/** Records the messages that workers receive, delete and return, as the wire to SQS passes them. */
 public final class SqsHistory implements SqsTraffic {
 
     private static final JsonMapper JSON = JsonMapper.shared();
@@ -33,7 +33,7 @@ public final class SqsHistory implements SqsTraffic {
         this.disorder = disorder;
     }
 
-    /** Returns how many messages were given to workers. */
+    /** Returns the number of messages that workers received. */
     public long deliveries() {
         return deliveries.get();
     }

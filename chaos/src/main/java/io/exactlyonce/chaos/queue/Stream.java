@@ -5,29 +5,29 @@ import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.chaos.history.Partner;
 
-/** A queue with its listener: what the listener promises, and which partner it calls. */
+/** A queue with its listener. The values are the listener's promise, and the partner that it calls. */
 public enum Stream {
     CHARGES("charges", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
     MAILS("mails", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     PARCELS("parcels", Effects.EXTERNAL, InDoubtPolicy.PARK, Partner.IGNORES_KEY),
     REFUNDS("refunds", Effects.EXTERNAL, InDoubtPolicy.RECONCILE, Partner.IGNORES_KEY),
     BOOKINGS("bookings", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
-    /** In batches. */
+    /** The listener takes batches. */
     INVOICES("invoices", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
-    /** In batches. */
+    /** The listener takes batches. */
     POSTINGS("postings", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
-    /** By a handler that returns a future. */
+    /** The handler returns a future. */
     NOTICES("notices", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
-    /** By {@code ExactlyOnceOperations}, in a listener of Spring Cloud AWS. */
+    /** The handler uses {@code ExactlyOnceOperations} in a listener of Spring Cloud AWS. */
     ERRANDS("errands", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
-    /** Observed by every other worker, and enforced by the others. */
+    /** Every other worker observes this listener, and the others enforce it. */
     LETTERS("letters", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     STEPS("steps.fifo", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
-    /** Whose handler sends a follow-up message to {@link #SHIPMENTS}. */
+    /** The handler sends a follow-up message to {@link #SHIPMENTS}. */
     ORDERS("orders", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
-    /** Whose handler writes a follow-up message to an outbox, from which each worker sends it. */
+    /** The handler writes a follow-up message to an outbox, from which each worker sends it. */
     SALES("sales", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
-    /** Follow-up messages, whose keys are the listener's default. */
+    /** Follow-up messages, which have the listener's default key. */
     SHIPMENTS("shipments", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;
@@ -42,7 +42,7 @@ public enum Stream {
         this.partner = partner;
     }
 
-    /** Returns the queue's name, which is the scope of its keys, too. */
+    /** Returns the queue's name, which is also the scope of its keys. */
     public String queue() {
         return queue;
     }
@@ -64,7 +64,7 @@ public enum Stream {
         return partner;
     }
 
-    /** Returns whether its handler sends a follow-up message for each of its messages. */
+    /** Returns whether the handler sends a follow-up message for each message. */
     boolean isFollowed() {
         return this == ORDERS || this == SALES;
     }

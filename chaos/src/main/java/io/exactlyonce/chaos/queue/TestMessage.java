@@ -1,12 +1,12 @@
 package io.exactlyonce.chaos.queue;
 
 /**
- * A message to be sent.
+ * A message to send.
  *
- * @param stream its queue
- * @param key business key, unique over all queues
- * @param body what SQS carries
- * @param group of a FIFO queue's message, else empty
- * @param position in its group, from 1
+ * @param stream the queue
+ * @param key the business key, unique over all queues
+ * @param body the message's body
+ * @param group the group of a FIFO queue's message, otherwise empty
+ * @param position the position in the group, counted from 1
  */
 public record TestMessage(Stream stream, String key, String body, String group, int position) {}

@@ -1,4 +1,4 @@
-/** The queues: what is sent, what workers receive, delete and return, and what is left in the end. */
+/** The queues: sent messages; messages that workers receive, delete and return; and messages that remain. */
 @NullMarked
 package io.exactlyonce.chaos.queue;
 

@@ -15,9 +15,9 @@ import java.util.TimerTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the harness once. System properties: {@code chaos.seed} repeats a run's schedule, {@code chaos.long} makes the long one,
- * {@code soak.minutes} makes one without faults that measures what workers hold, {@code chaos.store} is {@code postgresql} or
- * {@code dynamodb}, {@code chaos.directory} is where its history and its logs are left.
+ * Runs the harness once. System properties: {@code chaos.seed} repeats a run's schedule, {@code chaos.long} chooses the
+ * long run, {@code soak.minutes} chooses a run without faults that measures workers' resources, {@code chaos.store} is
+ * {@code postgresql} or {@code dynamodb}, and {@code chaos.directory} is the directory for history and logs.
  */
 public final class Chaos {
 
@@ -26,7 +26,7 @@ public final class Chaos {
 
     private Chaos() {}
 
-    /** Ends with exit code 0 only if the checker agrees. */
+    /** Runs the harness. The exit code is 0 only if the checker accepts the run. */
     public static void main(String[] arguments) {
         System.exit(run());
     }
@@ -90,7 +90,7 @@ public final class Chaos {
         System.out.println("Dead letters, by reason: " + verdict.deadLetters());
     }
 
-    /** Ends the JVM, with all its clean-up, if a run hangs where no deadline of its own reaches. */
+    /** Ends the JVM, including its clean-up, if the run hangs at a place without a deadline. */
     private static void startWatchdog(Scale scale) {
         long patience = scale.longest().plus(scale.longestDrain()).toMillis() + TimeUnit.MINUTES.toMillis(4);
         TimerTask end = new TimerTask() {

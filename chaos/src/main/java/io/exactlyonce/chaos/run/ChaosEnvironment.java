@@ -26,18 +26,18 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * All that takes part in a run.
+ * Everything that is part of a run.
  *
- * @param queues the harness's own way to SQS
- * @param history what passes the wire to SQS
- * @param disorder what happens to it there
+ * @param queues the harness's own connection to SQS
+ * @param history records the traffic on the wire to SQS
+ * @param disorder disturbs this traffic
  */
 record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHistory history, QueueDisorder disorder) {
 
     private static final Duration WINDOW = Duration.ofSeconds(4);
     private static final double DUPLICATES = 0.05;
 
-    /** Starts everything, without waiting for the workers. What is to be stopped is left with the clean-up. */
+    /** Starts everything, without waiting for the workers. Everything that must be stopped is added to the clean-up. */
     static ChaosEnvironment open(Form form, Path directory, Cleanup cleanup)
             throws IOException, SQLException, InterruptedException {
         JavaProgram java = new JavaProgram(Files.createDirectory(directory.resolve("tmp")));

@@ -74,7 +74,10 @@ final class ChaosRun {
         return new Checker(terms).judge(History.read(directory.resolve("history.jsonl")));
     }
 
-    /** A handler fills the outbox before its message is gone, and the outbox a queue before its row is gone. */
+    /**
+     * Returns whether everything is drained. The order of the checks matters: a handler fills the outbox before its
+     * message is gone, and the outbox fills a queue before its row is gone.
+     */
     private static boolean isDrained(ChaosEnvironment environment) {
         return environment.queues().size() == 0
                 && environment.targets().claims().unsent() == 0

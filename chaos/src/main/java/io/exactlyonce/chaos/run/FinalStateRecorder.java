@@ -11,7 +11,7 @@ import io.exactlyonce.chaos.queue.Queues;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Records what is left of each key when all is done: among the claims, the bookings, the dead-letter queues. */
+/** Records the final state of each key from the claims, the bookings and the dead-letter queues. */
 final class FinalStateRecorder {
 
     private final Recorder recorder;
@@ -44,7 +44,7 @@ final class FinalStateRecorder {
         if (parked) {
             return "its key is parked";
         }
-        // What is hopeless is parked only where an enforced listener handles it.
+        // A hopeless message is parked only if an enforced listener handles it.
         if (body.contains("\"POISON\"") || body.contains("\"HOPELESS\"")) {
             return "its handler fails each time";
         }

@@ -6,14 +6,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What kind of run it is.
+ * The kind of a run.
  *
- * @param seed decides what is sent, and which faults happen
- * @param soak for how long it goes on without faults, while what workers hold is measured; empty for a run with faults
+ * @param seed decides which messages are sent, and which faults happen
+ * @param soak how long a run without faults lasts while it measures workers' resources; empty for a run with faults
  */
 record Form(Store store, long seed, Scale scale, Optional<Duration> soak) {
 
-    /** Reads the system properties that {@link Chaos} names. */
+    /** Reads the system properties of {@link Chaos}. */
     static Form ofProperties() {
         Store store = Store.named(System.getProperty("chaos.store", "postgresql"));
         long seed = Long.getLong("chaos.seed", System.nanoTime() & 0xffffff);

@@ -9,8 +9,8 @@ import java.util.Deque;
 import java.util.Random;
 
 /**
- * Draws what is sent: for each queue jobs that work for different times, some of them longer than the window, some that
- * can never succeed, some that cannot be read, and some that are sent again.
+ * Draws the messages of each queue. Jobs work for different times, and some work for longer than the visibility
+ * timeout. Some jobs never succeed, some cannot be read, and some are sent again.
  */
 final class Jobs {
 
@@ -30,7 +30,7 @@ final class Jobs {
         Stream.STEPS,
         Stream.ORDERS
     };
-    /** The outbox is a table. */
+    /** All streams. SALES needs PostgreSQL, because its outbox is a table. */
     private static final Stream[] SHARES_WITH_OUTBOX = java.util.stream.Stream.concat(
                     Arrays.stream(SHARES), java.util.stream.Stream.of(Stream.SALES))
             .toArray(Stream[]::new);
@@ -61,7 +61,7 @@ final class Jobs {
         return stream.isFifo() ? ordered(stream) : remember(new TestMessage(stream, key(stream), body(stream), "", 0));
     }
 
-    /** The same once more: in a group, behind all that was sent meanwhile. */
+    /** Returns the same message again. In a group, its position is after all messages that were sent meanwhile. */
     private TestMessage again(TestMessage message) {
         return message.group().isEmpty()
                 ? message
@@ -82,8 +82,9 @@ final class Jobs {
     }
 
     /**
-     * What ends in the dead-letter queue holds its group up until then. It is not sent again, and the next of its kind comes no
-     * sooner than {@value #GOOD_AFTER_BAD} messages later: the time to drain is for one of them.
+     * Returns a message of a FIFO queue. A message that ends in the dead-letter queue delays its group until then. Such
+     * a message is not sent again. The next one of its kind comes at least {@value #GOOD_AFTER_BAD} messages later,
+     * because the time limit for draining allows for one of them.
      */
     private TestMessage ordered(Stream stream) {
         int group = random.nextInt(GROUPS);
@@ -142,7 +143,7 @@ final class Jobs {
         return stream.queue() + "-" + number;
     }
 
-    /** Most jobs are short; some take longer than the visibility timeout. */
+    /** Returns the time that a job works. Most jobs are short, and some take longer than the visibility timeout. */
     private long work() {
         double chance = random.nextDouble();
         if (chance < 0.80) {

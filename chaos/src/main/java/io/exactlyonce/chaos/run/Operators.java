@@ -10,7 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** Those who decide on parked keys, at all workers at a time, and redrive what had ended in the dead-letter queue meanwhile. */
+/**
+ * Operators that decide on parked keys, at all workers at the same time. They also redrive messages from the
+ * dead-letter queues.
+ */
 final class Operators {
 
     private static final Logger log = LoggerFactory.getLogger(Operators.class);
@@ -24,7 +27,7 @@ final class Operators {
         this.environment = environment;
     }
 
-    /** Begins their rounds. */
+    /** Starts the operators' rounds. */
     static Operators begin(ChaosEnvironment environment) {
         Operators operators = new Operators(environment);
         operators.rounds.setDaemon(true);
@@ -65,7 +68,7 @@ final class Operators {
         }
     }
 
-    /** SQS may be frozen: then its messages come again in the next round. */
+    /** Redrives messages. If SQS is frozen, the messages come again in the next round. */
     private int redrive() {
         try {
             return environment.queues().redrive(Stream.PARCELS);
@@ -76,9 +79,9 @@ final class Operators {
     }
 
     /**
-     * Ends the rounds, and decides on all that is still parked, when no more faults happen.
+     * Ends the rounds when no more faults happen, and decides on all remaining parked keys.
      *
-     * @return whether nothing was left in time
+     * @return whether all keys were decided in time
      */
     boolean finish(Duration patience) throws InterruptedException {
         rounds.interrupt();

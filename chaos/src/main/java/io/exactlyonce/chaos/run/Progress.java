@@ -6,7 +6,7 @@ import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** Prints how far a run has come. */
+/** Prints the progress of a run. */
 final class Progress {
 
     private final PrintStream out;

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** Sends for as long as faults happen, and at least so many messages; never far ahead of the workers. */
+/** Sends messages while faults happen, and at least a minimum number. Never gets far ahead of the workers. */
 final class Sender {
 
     static final int ROUND = 60;
@@ -37,9 +37,9 @@ final class Sender {
     }
 
     /**
-     * Sends all, or what the time permits.
+     * Sends all messages, or as many as the time permits.
      *
-     * @param millisPerRound least time for a round of messages, so that they last as long as the faults
+     * @param millisPerRound the shortest time for a round of messages, so that messages last as long as the faults
      * @param late whether the time is over
      */
     void run(long millisPerRound, BooleanSupplier late) throws InterruptedException {

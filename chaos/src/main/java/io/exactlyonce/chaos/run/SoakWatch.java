@@ -6,7 +6,7 @@ import io.exactlyonce.chaos.soak.Samples;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Measures what each worker holds, again and again. */
+/** Measures the resources of each worker repeatedly. */
 final class SoakWatch implements Watch {
 
     private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(10);
@@ -15,7 +15,7 @@ final class SoakWatch implements Watch {
     private final Samples samples;
     private final Duration interval;
 
-    /** Measures every ten seconds, or as often as gives a short run its samples. */
+    /** Measures every ten seconds, or more often if a short run would otherwise have too few samples. */
     SoakWatch(Samples samples, Duration time) {
         this.samples = samples;
         Duration even = time.dividedBy(SAMPLES);

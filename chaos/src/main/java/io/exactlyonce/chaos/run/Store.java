@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What a run keeps its claims in. */
+/** The store in which a run keeps its claims. */
 enum Store {
     POSTGRESQL {
         @Override
@@ -50,7 +50,7 @@ enum Store {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Starts it. What of it writes logs leaves them beside the others'. */
+    /** Starts the store. Its servers write their logs beside the others. */
     abstract ClaimServer start(long seed, Path directory, Path logs, ProcessGuard guard)
             throws IOException, SQLException, InterruptedException;
 

@@ -2,19 +2,19 @@ package io.exactlyonce.chaos.run;
 
 import io.exactlyonce.chaos.fleet.Fleet;
 
-/** Looks at the workers while a run goes on. */
+/** Observes the workers during a run. */
 interface Watch {
 
-    /** A watch that does not look. */
+    /** A watch that observes nothing. */
     Watch NONE = fleet -> () -> {};
 
-    /** Begins to look. */
+    /** Starts to observe. */
     Looking begin(Fleet fleet);
 
-    /** Goes on until it is closed. */
+    /** Observes until it is closed. */
     interface Looking {
 
-        /** Looks no more. */
+        /** Stops observing. */
         void close();
     }
 }

@@ -1,4 +1,7 @@
-/** A whole run: starts everything, sends, has faults happen, waits for the drain, and has the history judged. */
+/**
+ * A whole run: starts everything, sends messages, makes faults, waits until the system has drained, and judges the
+ * history.
+ */
 @NullMarked
 package io.exactlyonce.chaos.run;
 

@@ -1,20 +1,23 @@
 package io.exactlyonce.chaos.soak;
 
-/** What is measured of a worker, and by how much it may grow from the second quarter of a run to the last one. */
+/**
+ * The measured resources of a worker, and the growth that each may have from the second quarter of a run to the last
+ * quarter.
+ */
 public enum Gauge {
-    /** Heap in use right after a full collection. */
+    /** The heap in use directly after a full collection. */
     HEAP_KIB(4_096),
-    /** Classes and what the JVM knows of them. */
+    /** Classes and the JVM's data about them. */
     METASPACE_KIB(2_048),
     /** Platform threads. */
     THREADS(6),
     /** Open files and sockets. */
     DESCRIPTORS(10),
-    /** To the database and its replica: of all HikariCP pools, or of the DynamoDB client. */
+    /** Connections to the database and its replica: of all HikariCP pools, or of the DynamoDB client. */
     DATABASE_CONNECTIONS(4),
-    /** Of the SQS client. */
+    /** Connections of the SQS client. */
     SQS_CONNECTIONS(6),
-    /** To the partner and the harness. */
+    /** Connections to the partner and the harness. */
     OTHER_CONNECTIONS(6);
 
     private final long bound;
@@ -23,7 +26,7 @@ public enum Gauge {
         this.bound = bound;
     }
 
-    /** Returns the most growth that is still called flat, in the gauge's unit. */
+    /** Returns the largest growth that still counts as flat, in the gauge's unit. */
     public long bound() {
         return bound;
     }

@@ -3,23 +3,24 @@ package io.exactlyonce.chaos.soak;
 import java.util.List;
 
 /**
- * How a gauge of a worker changed over a run. The first quarter is left for warming up. The rule: <b>a gauge is flat if its median
- * over the last quarter is at most its median over the second quarter, plus the gauge's bound</b>. Between the middles of the two
- * lies half of the run, so that a steady leak shows if half a run of it exceeds the bound, while single samples count for nothing.
+ * The change of a worker's gauge over a run. The first quarter is for warming up. The rule is: <b>a gauge is flat if
+ * its median over the last quarter is at most its median over the second quarter, plus the gauge's bound</b>. The
+ * middles of these two quarters are half a run apart. A steady leak is therefore detected if it exceeds the bound in
+ * half a run, and single samples do not matter.
  *
  * @param before median of the second quarter
  * @param after median of the last quarter
  */
 public record Growth(Gauge gauge, long before, long after) {
 
-    /** Fewest samples that can be judged. */
+    /** The fewest samples that can be judged. */
     public static final int FEWEST = 40;
 
     /**
      * Compares the quarters.
      *
-     * @param values in the order in which they were measured
-     * @throws IllegalArgumentException if they are fewer than {@link #FEWEST}
+     * @param values the values in the order of their measurement
+     * @throws IllegalArgumentException if there are fewer values than {@link #FEWEST}
      */
     static Growth of(Gauge gauge, List<Long> values) {
         if (values.size() < FEWEST) {
@@ -36,7 +37,7 @@ public record Growth(Gauge gauge, long before, long after) {
         return values.stream().sorted().skip(values.size() / 2).findFirst().orElseThrow();
     }
 
-    /** Returns whether it grew by no more than its bound. */
+    /** Returns whether the growth is at most the gauge's bound. */
     public boolean isFlat() {
         return after <= before + gauge.bound();
     }

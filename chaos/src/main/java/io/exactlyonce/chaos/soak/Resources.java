@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** What this JVM holds. */
+/** The resources that this JVM holds. */
 public final class Resources {
 
     private static final long KIB = 1_024;
@@ -18,9 +18,9 @@ public final class Resources {
     private Resources() {}
 
     /**
-     * Collects all garbage, and measures what is left.
+     * Collects all garbage, and measures the remaining resources.
      *
-     * @param servers which gauge counts the connections to which remote port; {@link Gauge#OTHER_CONNECTIONS} counts all others
+     * @param servers the gauge for connections to each remote port; {@link Gauge#OTHER_CONNECTIONS} counts all others
      */
     public static Sample measure(Map<Integer, Gauge> servers) {
         System.gc();
@@ -35,7 +35,10 @@ public final class Resources {
         return new Sample(values);
     }
 
-    /** The pools of compiled code are left out: they grow for as long as the JVM finds something to compile. */
+    /**
+     * Returns the usage of a metaspace pool. Pools of compiled code are left out, because they grow as long as the JVM
+     * finds code to compile.
+     */
     private static MemoryUsage metaspace(MemoryPoolMXBean pool) {
         return pool.getName().equals("Metaspace") ? pool.getUsage() : new MemoryUsage(0, 0, 0, 0);
     }

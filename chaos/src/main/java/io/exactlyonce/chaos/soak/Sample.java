@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 /**
  * A worker's gauges at one time.
  *
- * @param values without those that its machine does not tell
+ * @param values the values, without gauges that the machine does not report
  */
 public record Sample(Map<Gauge, Long> values) {
 
@@ -15,7 +15,7 @@ public record Sample(Map<Gauge, Long> values) {
         values = Map.copyOf(values);
     }
 
-    /** Reads what {@link #toString} writes. */
+    /** Reads the text of {@link #toString}. */
     public static Sample parse(String text) {
         Map<Gauge, Long> values = new EnumMap<>(Gauge.class);
         for (String pair : text.trim().split(" ", -1)) {

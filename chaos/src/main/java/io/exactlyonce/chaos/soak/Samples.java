@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** What was measured of all workers of a run, in which each must live from its begin to its end. Safe for use by many threads. */
+/** The samples of all workers of a run. Each worker must live for the whole run. Thread-safe. */
 public final class Samples {
 
     private final Path file;
@@ -21,15 +21,15 @@ public final class Samples {
     private final Map<String, List<Sample>> byWorker = new TreeMap<>();
 
     /**
-     * Begins without any.
+     * Makes an empty collection.
      *
-     * @param file gets a line for each
+     * @param file the file that gets a line for each sample
      */
     public Samples(Path file) {
         this.file = file;
     }
 
-    /** Keeps a worker's next sample. */
+    /** Adds a worker's next sample. */
     public synchronized void add(String worker, Sample sample) {
         byWorker.computeIfAbsent(worker, any -> new ArrayList<>()).add(sample);
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
@@ -44,7 +44,7 @@ public final class Samples {
         }
     }
 
-    /** Judges what was measured of so many workers. */
+    /** Judges the samples of the given number of workers. */
     public synchronized Judgement judge(int workers) {
         List<String> lines = new ArrayList<>();
         boolean flat = byWorker.size() == workers;
@@ -66,7 +66,7 @@ public final class Samples {
         return new Judgement(flat, lines);
     }
 
-    /** A machine tells a gauge always or never. */
+    /** Returns the growth of each gauge. A machine reports a gauge always or never. */
     private static List<Growth> growths(List<Sample> samples) {
         return Arrays.stream(Gauge.values())
                 .filter(gauge -> samples.get(0).values().containsKey(gauge))
@@ -81,9 +81,9 @@ public final class Samples {
     }
 
     /**
-     * Whether all that was measured is flat.
+     * Whether all gauges are flat.
      *
-     * @param lines one for each worker, and for what is missing
+     * @param lines one line for each worker, and for each missing measurement
      */
     public record Judgement(boolean isFlat, List<String> lines) {
 

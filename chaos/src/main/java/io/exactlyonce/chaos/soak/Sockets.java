@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** This process's TCP sockets, in any state, as Linux tells them. Elsewhere nothing is known of them. */
+/** This process's TCP sockets, in any state, as Linux reports them. Other systems report nothing. */
 final class Sockets {
 
     private static final Path PROCESS = Path.of("/proc/self");
@@ -23,7 +23,7 @@ final class Sockets {
 
     private Sockets() {}
 
-    /** Counts them by the gauges of their remote ports; empty where the system does not tell. */
+    /** Counts sockets by the gauges of their remote ports; empty if the system does not report sockets. */
     static Map<Gauge, Long> count(Map<Integer, Gauge> servers) {
         if (!Files.isDirectory(PROCESS.resolve("fd"))) {
             return Map.of();

@@ -1,4 +1,4 @@
-/** What a worker holds while it runs for long, and whether that grows. */
+/** The resources that a worker holds over a long run, and whether they grow. */
 @NullMarked
 package io.exactlyonce.chaos.soak;
 

@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Handlers whose effect is a row in the database that keeps the claims. No unique key keeps a second row out. */
+/** Handlers whose effect is a row in the claim database. The table has no unique key that would reject a second row. */
 @Component
 @Profile("postgresql")
 class BookingListener {
@@ -40,7 +40,7 @@ class BookingListener {
         announceCommit();
     }
 
-    /** One transaction for the batch, again without what failed. */
+    /** Handles a batch in one transaction. If jobs fail, the transaction is repeated without them. */
     @ExactlyOnceListener(
             id = "postings",
             queueNames = "postings",

@@ -27,7 +27,7 @@ class ChainListeners {
         });
     }
 
-    /** Claims the follow-up key, at a partner that honours the downstream key. */
+    /** Claims the follow-up key, and calls a partner that honours the downstream key. */
     @ExactlyOnceListener(id = "shipments", queueNames = "shipments")
     void ship(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.charge(job, claim, call));

@@ -11,7 +11,10 @@ import io.exactlyonce.chaos.history.Partner;
 import io.exactlyonce.chaos.history.RecorderClient;
 import org.springframework.stereotype.Component;
 
-/** Sends follow-up messages. Their business key is the follow-up key, so that a listener that claims another one is noticed. */
+/**
+ * Sends follow-up messages. Their business key is the follow-up key, so that the checker detects a listener that claims
+ * another key.
+ */
 @Component
 class FollowUps {
 
@@ -23,7 +26,7 @@ class FollowUps {
         this.recorder = new RecorderClient(properties.recorder(), properties.name());
     }
 
-    /** Sends a message that follows a key. */
+    /** Sends a follow-up message of a key. */
     void send(String key, FollowUp followUp) {
         recorder.record(Event.of(Kind.SENDING)
                 .on(followUp.key())

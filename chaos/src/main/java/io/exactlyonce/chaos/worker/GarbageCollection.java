@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A heap that is nearly full: one full collection follows the other, and the application runs for moments between them.
+ * Fills the heap almost completely. Full collections follow each other, and the application runs only for moments
+ * between them.
  */
 final class GarbageCollection {
 

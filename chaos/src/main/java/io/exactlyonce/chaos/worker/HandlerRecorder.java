@@ -7,7 +7,7 @@ import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Kind;
 import io.exactlyonce.chaos.history.RecorderClient;
 
-/** Records one run of a handler with the harness. */
+/** Records one run of a handler in the harness's history. */
 final class HandlerRecorder {
 
     private final RecorderClient recorder;
@@ -29,7 +29,7 @@ final class HandlerRecorder {
         return run;
     }
 
-    /** Begins a run without a claim. */
+    /** Starts a run without a claim. */
     static HandlerRecorder enterUnclaimed(RecorderClient recorder, String call, Job job) {
         HandlerRecorder run = new HandlerRecorder(recorder, job.key(), call);
         run.record(Kind.OBSERVED);

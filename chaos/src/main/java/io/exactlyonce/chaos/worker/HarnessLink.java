@@ -16,8 +16,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells the harness through standard output that the worker is ready, takes orders from standard input, and shuts the
- * worker down in good order when that ends, which it does too when the harness dies.
+ * Connects a worker with the harness. Reports on standard output that the worker is ready, and takes orders from
+ * standard input. When standard input ends, which also happens if the harness dies, shuts the worker down gracefully.
  */
 @Component
 class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
@@ -41,7 +41,7 @@ class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
         daemon("operator", this::decide);
     }
 
-    /** A worker that is silent is paused, by the harness or by the machine. */
+    /** Reports that the worker runs. A silent worker is paused, by the harness or by the machine. */
     private static void beat() {
         try {
             while (true) {
@@ -59,7 +59,7 @@ class HarnessLink implements ApplicationListener<ApplicationReadyEvent> {
         thread.start();
     }
 
-    /** In a thread of its own: no order waits for a database that does not answer. */
+    /** Decides on parked keys in a separate thread, so that orders do not wait for a database that does not answer. */
     private void decide() {
         try {
             while (true) {

@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
-/** Trying again is of no use. */
+/** A failure for which a retry would not help. */
 class HopelessException extends RuntimeException {
 
     HopelessException() {

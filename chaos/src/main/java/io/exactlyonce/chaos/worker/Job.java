@@ -4,22 +4,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message's content.
+ * The content of a message.
  *
- * @param key business key
- * @param work how long its handler works before its effect, in milliseconds
- * @param kind what becomes of it
+ * @param key the business key
+ * @param work how long the handler works before its effect, in milliseconds
+ * @param kind the outcome of the job
  */
 public record Job(String key, long work, Kind kind) {
 
-    /** What becomes of a job. */
+    /** The outcome of a job. */
     public enum Kind {
         GOOD,
-        /** Its handler throws each time, so that it ends in the dead-letter queue. */
+        /** The handler always throws, so the message ends in the dead-letter queue. */
         POISON,
-        /** Its handler throws what parks the key. */
+        /** The handler throws an exception that parks the key. */
         HOPELESS,
-        /** It has no key for its listener; the history has one for it. */
+        /** The message has no key for its listener. The history has a key for it. */
         KEYLESS
     }
 

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Decides on parked keys as an operator would: looks at the partner, completes the key if that has acted, and has it run again if
- * not. What can never succeed stays parked. Operators of several workers may decide on one key at a time.
+ * Decides on parked keys as an operator does. If the partner has acted, completes the key; otherwise releases it. Keys
+ * that can never succeed stay parked. Operators of several workers may decide on the same key at the same time.
  */
 @Component
 class Operator {
@@ -35,7 +35,7 @@ class Operator {
         this.partner = partner;
     }
 
-    /** Decides on all that is parked now; gives up while the store does not answer. */
+    /** Decides on all keys that are parked now. Stops if the store does not answer. */
     void decide() throws InterruptedException {
         try {
             List<ParkedClaim> page = parked.list(PAGE);

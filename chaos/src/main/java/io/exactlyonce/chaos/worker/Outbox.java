@@ -41,8 +41,8 @@ class Outbox {
     }
 
     /**
-     * Sends what is in the outbox. All workers do so at a time, without a lock, and each deletes a row after it has sent it: messages are
-     * repeated more often than by any relay that users have.
+     * Sends the messages of the outbox. All workers do so at the same time, without a lock, and each worker deletes a
+     * row after it sent the message. Messages are therefore repeated more often than by any relay in production.
      */
     @Component
     @Profile("postgresql")
@@ -68,6 +68,6 @@ class Outbox {
         }
     }
 
-    /** A message to be sent. */
+    /** A message to send. */
     record Row(long id, String key, String followUp) {}
 }

@@ -16,7 +16,10 @@ import java.util.concurrent.Executors;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
-/** Handlers whose effects happen at the partner's: one for each policy, for each of the partner's ledgers, and for each kind of handler. */
+/**
+ * Handlers whose effects happen at the partner. There is one for each policy, for each ledger of the partner, and for
+ * each kind of handler.
+ */
 @Component
 class PartnerListeners {
 
@@ -37,7 +40,7 @@ class PartnerListeners {
         this.isObserving = mode.equals("observe");
     }
 
-    /** Runs again after a crash, at a partner that honours the downstream key. Parks what throws three times. */
+    /** Runs again after a crash. The partner honours the downstream key. Parks a key after three failures. */
     @ExactlyOnceListener(
             id = "charges",
             queueNames = "charges",
@@ -49,7 +52,7 @@ class PartnerListeners {
         return receipt(job);
     }
 
-    /** Runs again after a crash, at a partner that acts each time. Runs without a claim for a message without a key. */
+    /** Runs again after a crash. The partner acts at each call. A message without a key is handled without a claim. */
     @ExactlyOnceListener(
             id = "mails",
             queueNames = "mails",
@@ -77,7 +80,7 @@ class PartnerListeners {
         return receipt(job);
     }
 
-    /** After a crash, the partner is asked first. */
+    /** Asks the partner after a crash. */
     @ExactlyOnceListener(
             id = "refunds",
             queueNames = "refunds",
@@ -101,7 +104,7 @@ class PartnerListeners {
         return receipt(job);
     }
 
-    /** Takes batches, without the messages that have no key. Runs again after a crash, at a partner that acts each time. */
+    /** Handles batches, without messages that have no key. Runs again after a crash. The partner acts at each call. */
     @ExactlyOnceListener(
             id = "invoices",
             queueNames = "invoices",
@@ -113,8 +116,8 @@ class PartnerListeners {
     }
 
     /**
-     * Returns a future, which another thread completes. Runs again after a crash, at a partner that acts each time. Parks what throws
-     * three times.
+     * Returns a future, which another thread completes. Runs again after a crash. The partner acts at each call. Parks a
+     * key after three failures.
      */
     @ExactlyOnceListener(
             id = "notices",
@@ -135,7 +138,10 @@ class PartnerListeners {
                 threads);
     }
 
-    /** Is claimed in the handler of a listener of Spring Cloud AWS. Runs again after a crash, at a partner that acts each time. */
+    /**
+     * Claims its key with {@code ExactlyOnceOperations}, in a listener of Spring Cloud AWS. Runs again after a crash.
+     * The partner acts at each call.
+     */
     @SqsListener("errands")
     void run(Job job, Visibility visibility) throws InterruptedException {
         try {
@@ -153,8 +159,8 @@ class PartnerListeners {
     }
 
     /**
-     * Every other worker observes it only. Its visibility timeout is the queue's: by it, observing sets its leases. Runs again after a
-     * crash, at a partner that acts each time.
+     * Every other worker only observes this listener. The listener has the queue's visibility timeout, from which
+     * observing derives its leases. Runs again after a crash. The partner acts at each call.
      */
     @ExactlyOnceListener(
             id = "letters",

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
-/** The partner's HTTP interface: one ledger honours idempotency keys, the other acts whenever it is asked. */
+/** A client of the partner's HTTP interface. One ledger honours idempotency keys, and the other acts at each call. */
 @Component
 class PaymentPartner {
 
@@ -33,7 +33,7 @@ class PaymentPartner {
         post("honours", job.key(), call, claim.downstreamKey());
     }
 
-    /** Acts whenever it is asked. */
+    /** Acts at each call. */
     void ship(Job job, Claim claim, String call) throws InterruptedException {
         post("ignores", job.key(), call, claim.downstreamKey());
     }
@@ -61,8 +61,8 @@ class PaymentPartner {
     }
 
     /**
-     * The client's own timeouts go by the wall clock (JDK 17), which this harness steps: a handler would say that it
-     * has failed while the partner acts.
+     * Sends a request without the client's own timeouts. In JDK 17 they depend on the wall clock, which this harness
+     * steps: a handler would report a failure while the partner acts.
      */
     private HttpResponse<String> send(HttpRequest.Builder request) throws InterruptedException {
         CompletableFuture<HttpResponse<String>> response = http.sendAsync(request.build(), BodyHandlers.ofString());

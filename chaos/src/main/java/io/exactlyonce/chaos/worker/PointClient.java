@@ -11,7 +11,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the harness that a point is reached, and goes on once it is answered: a worker that is to die there never is. */
+/**
+ * Reports to the harness that a point is reached, and continues when the harness answers. A worker that should die at
+ * this point gets no answer.
+ */
 final class PointClient {
 
     private final int port;

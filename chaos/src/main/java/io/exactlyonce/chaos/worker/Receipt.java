@@ -3,7 +3,10 @@ package io.exactlyonce.chaos.worker;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 
-/** What a handler returns. While it is written as JSON, its claim is about to be completed: a point to be killed at. */
+/**
+ * The result of a handler. Its claim is about to be completed while the result is written as JSON, which is a point for
+ * a kill.
+ */
 final class Receipt {
 
     private final String call;
@@ -14,7 +17,7 @@ final class Receipt {
         this.written = written;
     }
 
-    /** Reads what is stored, for a duplicate. */
+    /** Reads the stored result, for a duplicate. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     static Receipt stored(String call) {
         return new Receipt(call, () -> {});

@@ -12,8 +12,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads that the application sends to a replica, which may be seconds behind or away. The application asks it for what
- * it has just written, as the team of the second incident did; nothing may depend on the answer.
+ * The application's reads from a replica, which may lag by seconds or be unavailable. The application looks for a row
+ * that it has just written, as the team of the second incident did. Nothing may depend on the answer.
  */
 @Component
 @Profile("postgresql")
@@ -39,7 +39,7 @@ class ReplicaReads {
         this.replica = JdbcClient.create(new HikariDataSource(config));
     }
 
-    /** Returns whether the replica knows of a booking; {@code false} too if it does not answer. */
+    /** Returns whether the replica has a booking. Also returns {@code false} if the replica does not answer. */
     boolean isBooked(String key) {
         try {
             return replica.sql("SELECT count(*) FROM booking WHERE key = ?")

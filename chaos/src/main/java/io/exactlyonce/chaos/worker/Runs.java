@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.stereotype.Component;
 
-/** What all handlers do: work for a while, check the claim, have an effect. Each step is recorded with the harness. */
+/**
+ * The common steps of all handlers: work for a while, check the claim, have an effect. The harness records each step.
+ */
 @Component
 class Runs {
 
@@ -52,7 +54,7 @@ class Runs {
         return run.call();
     }
 
-    /** Runs a handler in observe mode, or for a message without a key: there is no claim to check. */
+    /** Runs a handler without a claim to check: in observe mode, or for a message without a key. */
     void runUnclaimed(Job job, Effect effect) throws InterruptedException {
         HandlerRecorder run = HandlerRecorder.enterUnclaimed(recorder, worker + "/" + calls.incrementAndGet(), job);
         try {
@@ -68,11 +70,11 @@ class Runs {
     }
 
     /**
-     * Runs a batch handler, which takes as long as the longest of its jobs. Each job is a call of its own.
+     * Runs a batch handler, which takes as long as the longest of its jobs. Each job counts as one call.
      *
-     * @return names the jobs that failed
-     * @throws ClaimLostException in every other batch, instead of naming the job whose claim is lost
-     * @throws InterruptedException if the listener stops it: no job reports what became of it then
+     * @return a result that names the jobs that failed
+     * @throws ClaimLostException in every other batch, instead of a result that names the job whose claim is lost
+     * @throws InterruptedException if the listener stops the batch; no job then reports its outcome
      */
     BatchResult runAll(List<Job> jobs, List<Claim> claims, BatchEffect effect) throws InterruptedException {
         List<HandlerRecorder> unfinished = new ArrayList<>();
@@ -107,7 +109,10 @@ class Runs {
         return result;
     }
 
-    /** Every other batch ends at the first claim that is lost: what it has done for the others is in doubt, too. */
+    /**
+     * Returns whether a lost claim ends the batch, which is so for every other batch. The outcomes of the other jobs
+     * are then in doubt, too.
+     */
     private static boolean namesNoLostClaim(List<Job> jobs) {
         return jobs.get(0).work() % 2 == 0;
     }
@@ -120,7 +125,10 @@ class Runs {
         reached(Point.AFTER_EFFECT);
     }
 
-    /** Every other handler does not heed an interrupt while it works: then its check alone stands before its effect. */
+    /**
+     * Works for the job's time. Every other handler ignores an interrupt while it works, so that only its check
+     * protects the effect.
+     */
     private static void work(Job job) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(job.work());
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
@@ -142,12 +150,12 @@ class Runs {
         }
     }
 
-    /** What a handler does to the world. */
+    /** The effect of a handler. */
     interface Effect {
         void happen(String call) throws InterruptedException;
     }
 
-    /** What a batch handler does to the world for one of its jobs. */
+    /** The effect of a batch handler for one of its jobs. */
     interface BatchEffect {
         void happen(Job job, Claim claim, String call) throws InterruptedException;
     }

@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * Handlers whose effect is an item, written in the transaction that completes the claim. Each call has an item of its own, so
- * nothing but the claim keeps a second one out.
+ * Handlers whose effect is an item, written in the transaction that completes the claim. Each call writes another item,
+ * so only the claim prevents a second item.
  */
 @Component
 @Profile("dynamodb")
@@ -35,7 +35,7 @@ class TransactedBookings {
     }
 
     /**
-     * All but the transaction is done when the run ends: as with a database, the handler's work comes before its commit. Skips a message
+     * Runs the handler up to the transaction. As with a database, the handler's work precedes its commit. Skips a message
      * without a key.
      */
     @ExactlyOnceListener(
@@ -48,7 +48,7 @@ class TransactedBookings {
         commit(job, claim, runs.run(job, claim, unnamed -> {}));
     }
 
-    /** A transaction for each job of the batch. */
+    /** Uses one transaction for each job of the batch. */
     @ExactlyOnceListener(
             id = "postings",
             queueNames = "postings",

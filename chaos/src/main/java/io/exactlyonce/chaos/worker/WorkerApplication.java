@@ -16,19 +16,19 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/** A worker in a JVM of its own, to be killed, frozen and cut off. */
+/** A worker in a separate JVM, to be killed, frozen and cut off. */
 @SpringBootApplication
 @EnableConfigurationProperties(WorkerProperties.class)
 public class WorkerApplication {
 
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
-    /** Starts a worker; its settings are arguments. */
+    /** Starts a worker. Its settings are arguments. */
     public static void main(String[] arguments) {
         SpringApplication.run(WorkerApplication.class, arguments);
     }
 
-    /** The application's own client, as it would build one. */
+    /** Makes the application's own client, in the usual way. */
     @Bean
     @Profile("dynamodb")
     DynamoDbClient dynamoDb(

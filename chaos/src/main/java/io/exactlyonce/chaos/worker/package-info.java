@@ -1,4 +1,4 @@
-/** The application under fire. Of the library it uses what any user has: the annotation and the claim. */
+/** The application under faults. It uses the library as any application does: the annotation and the claim. */
 @NullMarked
 package io.exactlyonce.chaos.worker;
 
