@@ -6,11 +6,11 @@ import io.exactlyonce.sample.live.LiveSettings;
 import java.util.List;
 
 /**
- * What the command line asks for.
+ * The command line.
  *
- * @param action what to do
- * @param settings how large the experiment is
- * @param arguments what is left for the action itself
+ * @param action the action to run
+ * @param settings the size of the experiment
+ * @param arguments the action's own arguments
  */
 record Command(Action action, LabSettings settings, List<String> arguments) {
 
@@ -36,7 +36,11 @@ record Command(Action action, LabSettings settings, List<String> arguments) {
         HELP
     }
 
-    /** @throws IllegalArgumentException if it asks for nothing that exists */
+    /**
+     * Reads the arguments.
+     *
+     * @throws IllegalArgumentException if they name no existing action
+     */
     static Command parse(String... args) {
         List<String> all = List.of(args);
         String first = all.isEmpty() ? "" : all.get(0);

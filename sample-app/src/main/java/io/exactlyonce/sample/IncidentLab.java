@@ -25,7 +25,7 @@ public final class IncidentLab {
     private IncidentLab() {}
 
     /**
-     * Does what the arguments say.
+     * Runs the action that the arguments name.
      *
      * @param args see {@code --help}
      */
@@ -72,9 +72,9 @@ public final class IncidentLab {
 
     private static void serve(int port) throws IOException, InterruptedException, SQLException {
         logToFile();
-        // First of all, since it says where this process logs.
+        // The workspace is first, because it sets where this process logs.
         Workspace workspace = Workspace.create();
-        // The page's server sets logging up once more.
+        // The page's server configures logging again.
         System.setProperty("logging.config", "classpath:logback-lab.xml");
         try {
             LiveSettings settings = LiveSettings.standard().withPort(port);
@@ -86,14 +86,14 @@ public final class IncidentLab {
         Thread.currentThread().join();
     }
 
-    /** Has the warnings of this process's servers go to a file, not to the console. */
+    /** Sends warnings of this process's servers to a file instead of the console. */
     private static void logToFile() {
         System.setProperty("logback.configurationFile", "logback-lab.xml");
     }
 
     @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
-        // Without this, JDK 22 to 24 have a console where there is no terminal, too.
+        // Without this setting, JDK 22 to 24 have a console even without a terminal.
         System.setProperty("jdk.console", "java.base");
         return System.console() != null && !"dumb".equals(System.getenv("TERM"));
     }

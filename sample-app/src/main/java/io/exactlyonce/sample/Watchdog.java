@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Timer;
 import java.util.TimerTask;
 
-/** Ends the JVM, with all its clean-up, if a run hangs where no deadline of its own reaches. */
+/** Ends the JVM, including its clean-up, if a run hangs at a place without a deadline. */
 final class Watchdog {
 
     private Watchdog() {}

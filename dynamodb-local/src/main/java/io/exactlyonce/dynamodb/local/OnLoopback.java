@@ -14,8 +14,8 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Starts DynamoDB Local in memory, in place of its own main class, which has it listen on all of the machine's addresses and
- * answer web pages of any site. Here it listens on loopback, and refuses what a browser sends for a page.
+ * Starts DynamoDB Local in memory, on loopback. DynamoDB Local's own main class listens on all addresses of the
+ * machine, and answers web pages of any site. This class also refuses requests that a browser sends for a page.
  */
 public final class OnLoopback {
 
@@ -24,7 +24,7 @@ public final class OnLoopback {
     private OnLoopback() {}
 
     /**
-     * Starts it, and ends with it.
+     * Starts the server, and ends when the server ends.
      *
      * @param args the port
      */
@@ -41,14 +41,17 @@ public final class OnLoopback {
         local.join();
     }
 
-    /** It offers no other way. */
+    /** Reads the server by reflection, because DynamoDB Local offers no other way. */
     private static Server serverOf(DynamoDBProxyServer local) throws ReflectiveOperationException {
         Field server = DynamoDBProxyServer.class.getDeclaredField("server");
         server.setAccessible(true);
         return (Server) server.get(local);
     }
 
-    /** A page of another site has an origin, and one whose name leads to this machine (DNS rebinding) has another host. */
+    /**
+     * Refuses requests of pages. A page of another site has an origin. A page whose name leads to this machine (DNS
+     * rebinding) has another host.
+     */
     private static final class NoPages extends Handler.Wrapper {
 
         NoPages(Handler handler) {

@@ -5,7 +5,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
-/** Stands for a real provider: like those, it charges once per idempotency key. */
+/** A stand-in for a real provider, which also charges once per idempotency key. */
 @Component
 class LocalPaymentProvider implements PaymentProvider {
 

@@ -1,10 +1,10 @@
 package io.exactlyonce.sample.http;
 
 /**
- * What a client gets.
+ * The answer to a client.
  *
- * @param chargeId the provider's name for the charge
- * @param orderId the order that was paid for
- * @param cents how much
+ * @param chargeId the provider's id of the charge
+ * @param orderId the paid order
+ * @param cents the amount
  */
 record Payment(String chargeId, String orderId, long cents) {}

@@ -18,13 +18,16 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Takes payments. A client that repeats a request under the same {@code Idempotency-Key} gets the same answer, and its
+ * Takes payments. If a client repeats a request with the same {@code Idempotency-Key}, it gets the same answer, and its
  * customer is charged once.
  */
 @RestController
 class PaymentController {
 
-    /** An API with several clients would put the client's id in here: keys of two clients are not the same key. */
+    /**
+     * The scope of keys. An API with several clients would add the client's id, because equal keys of two clients are
+     * different keys.
+     */
     private static final String SCOPE = "POST /payments";
 
     private final ExactlyOnceOperations operations;
@@ -37,7 +40,7 @@ class PaymentController {
         this.json = json;
     }
 
-    /** Takes the body as text, so that its fingerprint is that of what the client sent. */
+    /** Takes the body as text, so that the fingerprint is of the client's exact text. */
     @PostMapping("/payments")
     Payment pay(@RequestHeader("Idempotency-Key") String key, @RequestBody String body) {
         PaymentRequest request = json.readValue(body, PaymentRequest.class);

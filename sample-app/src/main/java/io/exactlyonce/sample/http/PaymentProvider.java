@@ -6,7 +6,7 @@ interface PaymentProvider {
     /**
      * Charges a card.
      *
-     * @param idempotencyKey the same for all attempts at one charge
+     * @param idempotencyKey the key, which is the same for all attempts at one charge
      * @return the charge's id
      */
     String charge(PaymentRequest request, String idempotencyKey);

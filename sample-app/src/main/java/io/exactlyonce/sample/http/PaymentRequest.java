@@ -1,9 +1,9 @@
 package io.exactlyonce.sample.http;
 
 /**
- * What a client asks for.
+ * A client's request.
  *
- * @param orderId the order that is paid for
- * @param cents how much
+ * @param orderId the order to pay
+ * @param cents the amount
  */
 record PaymentRequest(String orderId, long cents) {}

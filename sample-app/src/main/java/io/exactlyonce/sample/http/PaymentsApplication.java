@@ -4,17 +4,17 @@ import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** Takes payments over HTTP. It has no listener, and so no queue. */
+/** Takes payments over HTTP. The application has no listener, and therefore no queue. */
 @SpringBootApplication
 public class PaymentsApplication {
 
-    /** The starter brings an SQS client, which wants a region even where it is never called. */
+    /** The starter brings an SQS client, which needs a region even if it is never called. */
     private static final Map<String, Object> DEFAULTS = Map.of("spring.cloud.aws.region.static", "us-east-1");
 
     /**
-     * Starts it.
+     * Starts the application.
      *
-     * @param args as every Spring Boot application takes them
+     * @param args Spring Boot's arguments
      */
     public static void main(String[] args) {
         application().run(args);

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that must be stopped, in reverse order, whether the run ends by itself or the JVM is told to stop. Closing
- * twice does nothing; what is added after closing is closed at once.
+ * Stops resources in reverse order, whether the run ends by itself or the JVM is told to stop. Closing twice does
+ * nothing. A resource that is added after closing is closed at once.
  */
 public final class Cleanup implements AutoCloseable {
 
@@ -19,7 +19,7 @@ public final class Cleanup implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * Has a resource stopped before those that were added earlier.
+     * Adds a resource, which will be stopped before all earlier ones.
      *
      * @return the resource
      */
@@ -37,7 +37,7 @@ public final class Cleanup implements AutoCloseable {
         }
     }
 
-    /** Returns whether the run was ended, by itself or from outside. */
+    /** Returns whether the run has ended, by itself or from outside. */
     boolean isClosed() {
         return closed;
     }

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Where the lab says what it does: each line of progress with the seconds since the start. On a terminal the last line can
- * be a bar that moves; what is written after it takes its place.
+ * Prints the lab's progress. Each line begins with the seconds since the start. On a terminal, the last line can be a
+ * moving bar, which the next line overwrites.
  */
 public final class Console {
 
@@ -22,15 +22,15 @@ public final class Console {
     /**
      * Starts the clock.
      *
-     * @param out where to print
-     * @param isTerminal whether a line there can be written over
+     * @param out the stream to print to
+     * @param isTerminal whether a line of the stream can be overwritten
      */
     public Console(PrintStream out, boolean isTerminal) {
         this.out = out;
         this.isTerminal = isTerminal;
     }
 
-    /** Writes a line of progress, with the seconds since the start before it. */
+    /** Writes a line of progress that begins with the seconds since the start. */
     public void progress(String format, Object... args) {
         line(String.format(Locale.ROOT, "[%5.1f s] %s", seconds(), String.format(Locale.ROOT, format, args)));
     }
@@ -45,7 +45,7 @@ public final class Console {
         }
     }
 
-    /** Draws bars in place of the last ones; what they show is not even asked for where there is no terminal. */
+    /** Draws bars in place of the last bars. Without a terminal, the bars are not even computed. */
     void bars(Supplier<String> bars) {
         if (!isTerminal) {
             return;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * Kills one worker in the middle of a handler: by condition, not by time. The order is charged, its slow confirmation
- * has just begun, so nothing is recorded or acknowledged yet.
+ * Kills one worker in the middle of a handler. A condition decides, and not the time: the order is charged, and its
+ * slow confirmation has just started, so nothing is recorded or acknowledged.
  */
 final class Crash implements ProviderObserver {
 
@@ -18,7 +18,7 @@ final class Crash implements ProviderObserver {
     private final AtomicBoolean done = new AtomicBoolean();
 
     /**
-     * @param afterOrders how many confirmations to let begin first, so that the run is in full swing
+     * @param afterOrders the number of confirmations before the kill, so that all workers are busy
      * @param isSlow whether an order's handler runs long enough to be killed in its middle
      */
     Crash(int afterOrders, Predicate<String> isSlow, Killer killer) {
@@ -34,7 +34,7 @@ final class Crash implements ProviderObserver {
         }
     }
 
-    /** Ends a worker at once. */
+    /** Kills a worker. */
     @FunctionalInterface
     interface Killer {
 

@@ -8,10 +8,10 @@ import java.sql.SQLException;
 import java.util.Map;
 import javax.sql.DataSource;
 
-/** A real PostgreSQL, as durable as in production, with a database for each side. */
+/** A real PostgreSQL server, as durable as in production, with a database for each side. */
 public final class Databases implements AutoCloseable {
 
-    /** A superuser's name. */
+    /** The name of a superuser. */
     public static final String USER = "postgres";
 
     private final LocalPostgres server;
@@ -30,7 +30,7 @@ public final class Databases implements AutoCloseable {
                 .setServerConfig("max_connections", "200")
                 .setOutputRedirector(log)
                 .setErrorRedirector(log)
-                // Its own hook would end it before the workers.
+                // The server's own hook would end it before the workers.
                 .setRegisterShutdownHook(false));
         Databases databases = new Databases(server, PostgresGuard.start(workspace.postgresData()));
         for (Kind kind : Kind.values()) {
@@ -39,7 +39,7 @@ public final class Databases implements AutoCloseable {
         return databases;
     }
 
-    /** Returns what a worker needs to connect, as Spring Boot's environment variables. */
+    /** Returns a worker's settings for its database, as environment variables of Spring Boot. */
     public Map<String, String> environment(Kind kind) {
         return Map.of(
                 "SPRING_DATASOURCE_URL", server.jdbcUrl(kind.database()),
@@ -47,7 +47,7 @@ public final class Databases implements AutoCloseable {
                 "SPRING_DATASOURCE_PASSWORD", server.getPassword());
     }
 
-    /** Returns a superuser's way into a side's database. */
+    /** Returns a DataSource for a side's database, with the superuser as its user. */
     public DataSource database(Kind kind) {
         return server.dataSource(kind.database());
     }

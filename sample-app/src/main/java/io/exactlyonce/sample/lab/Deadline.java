@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** The moment by which the run must end; every wait of the lab is bounded by it. */
+/** The time at which the run must end. Every wait of the lab ends at this time. */
 public final class Deadline {
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -16,12 +16,12 @@ public final class Deadline {
         this.endNanos = endNanos;
     }
 
-    /** Returns the moment that is so far away. */
+    /** Returns the deadline after this time. */
     public static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + time.toNanos());
     }
 
-    /** Returns this deadline or the one that is so far away, whichever comes first. */
+    /** Returns the earlier of this deadline and the deadline after the given time. */
     Deadline orIn(Duration time) {
         Deadline other = in(time);
         return other.endNanos - endNanos < 0 ? other : this;
@@ -36,7 +36,7 @@ public final class Deadline {
     }
 
     /**
-     * Asks again and again.
+     * Checks a condition repeatedly.
      *
      * @return whether the condition held before the deadline
      */

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * DynamoDB Local in memory, in a process of its own: its libraries must not meet those of the workers, and its licence does
- * not allow this program to contain it. It must have been fetched before, by the module {@code dynamodb-local}.
+ * DynamoDB Local in memory, in a separate process. Its libraries could conflict with the workers' libraries, and its
+ * licence does not allow this program to contain it. The module {@code dynamodb-local} must have downloaded it.
  */
 final class DynamoDbLocal implements AutoCloseable {
 
@@ -24,7 +24,7 @@ final class DynamoDbLocal implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(60);
     private static final long STOP_SECONDS = 10;
 
-    /** The server ends with the shell's standard input, which ends with the lab, however that ends. */
+    /** Ends the server at the end of the shell's standard input, which ends with the lab in any case. */
     private static final String UNTIL_END_OF_INPUT = """
             "$@" &
             while read -r line; do :; done
@@ -58,8 +58,9 @@ final class DynamoDbLocal implements AutoCloseable {
     }
 
     /**
-     * Returns what a worker needs to keep its claims there, as Spring Boot's environment variables. Leases are longer than the lab's
-     * short windows: while all of its JVMs start on two cores, first claims have taken two seconds to be answered.
+     * Returns a worker's settings for keeping claims in DynamoDB, as environment variables of Spring Boot. Leases are
+     * longer than the lab's short visibility timeouts, because first claims took two seconds while all JVMs started on
+     * two cores.
      */
     Map<String, String> environment() {
         return Map.of(
@@ -100,7 +101,7 @@ final class DynamoDbLocal implements AutoCloseable {
                 Integer.toString(port));
     }
 
-    /** Reads the class path that the build left, beside the repository's root or in it. */
+    /** Reads the class path that the build wrote, in the repository's root or beside it. */
     private static String classPath() throws IOException {
         Path file = Stream.of(CLASS_PATH, Path.of("..").resolve(CLASS_PATH))
                 .filter(Files::exists)

@@ -7,7 +7,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** One run, from its first server to its verdict. */
+/** One run, from the start of its servers to its verdict. */
 final class Experiment {
 
     private final LabSettings settings;
@@ -52,7 +52,7 @@ final class Experiment {
         return new LabServers(databases, queues, startClaims(workspace), workspace);
     }
 
-    /** Returns what exactly-once workers need to keep their claims where they are to be kept. */
+    /** Returns the settings with which exactly-once workers keep their claims in the chosen store. */
     private Map<String, String> startClaims(Workspace workspace) throws IOException, InterruptedException {
         if (settings.store() == Store.POSTGRESQL) {
             return Map.of();

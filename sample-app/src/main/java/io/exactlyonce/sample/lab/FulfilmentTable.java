@@ -9,7 +9,7 @@ import java.util.HashSet;
 import java.util.Set;
 import javax.sql.DataSource;
 
-/** Reads what the workers of one side recorded. */
+/** Reads the records of one side's workers. */
 public final class FulfilmentTable {
 
     private static final String ORDERS = "SELECT DISTINCT order_id FROM fulfilment";
@@ -17,13 +17,13 @@ public final class FulfilmentTable {
     private static final String P95 =
             "SELECT coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY millis), 0) FROM fulfilment";
 
-    /** Without the orders that warm workers up. */
+    /** Leaves out the orders that warm workers up. */
     private static final String RECENT_P95 = P95
             + " WHERE fulfilled_at > clock_timestamp() - make_interval(secs => ?) AND order_id NOT LIKE 'warm-up-%'";
 
     private final DataSource database;
 
-    /** @param database of the side whose workers write it */
+    /** @param database the database of the side */
     public FulfilmentTable(DataSource database) {
         this.database = database;
     }
@@ -40,7 +40,7 @@ public final class FulfilmentTable {
         }
     }
 
-    /** Returns p95 of the handlers that ended so lately, in milliseconds, or 0 if there were none. */
+    /** Returns p95 of the handlers that ended in this last period, in milliseconds, or 0 if there were none. */
     public long recentP95Millis(Duration time) throws SQLException {
         try (Connection connection = database.getConnection();
                 PreparedStatement statement = connection.prepareStatement(RECENT_P95)) {

@@ -5,18 +5,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How to start this program again in another JVM: from the same jar file, or from the same class path in an IDE or test.
+ * A command that starts this program again in another JVM: from the same jar file, or from the same class path in an
+ * IDE or test.
  *
  * @param java the launcher
- * @param program what to launch, before its own arguments
+ * @param program the launcher's arguments for this program, without the program's own arguments
  */
 public record JavaCommand(String java, List<String> program) {
 
-    /** Workers are many and short-lived: a small heap, and no time spent on the best machine code. */
+    /**
+     * Options for JVMs that are many and run for a short time: a small heap, and no time spent on the best machine
+     * code.
+     */
     private static final List<String> JVM_OPTIONS =
             List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
-    /** Returns how to start this program again, with the class whose main method takes {@code worker}. */
+    /**
+     * Returns the command that starts this program again.
+     *
+     * @param mainClass the class whose main method accepts {@code worker}
+     */
     public static JavaCommand ofThisJvm(Class<?> mainClass) {
         return of(System.getProperty("java.home"), System.getProperty("java.class.path"), mainClass.getName());
     }
@@ -30,7 +38,7 @@ public record JavaCommand(String java, List<String> program) {
     /**
      * Returns the whole command.
      *
-     * @param temporary where the JVM puts temporary files, which one that is killed leaves behind
+     * @param temporary the directory for the JVM's temporary files, which a killed JVM leaves behind
      */
     List<String> with(Path temporary, List<String> arguments) {
         List<String> command = new ArrayList<>();

@@ -11,12 +11,12 @@ public enum Kind {
         this.label = label;
     }
 
-    /** Returns the name of its worker profile, its queue and its column. */
+    /** Returns the name of the side's worker profile, queue and column. */
     public String label() {
         return label;
     }
 
-    /** Returns the name of its database. */
+    /** Returns the name of the side's database. */
     public String database() {
         return label.replace('-', '_');
     }

@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.sql.SQLException;
 
 /**
- * Replays the incident of the 847 orders, with time scaled down, on real servers and real processes: the same orders go
- * to the incident's worker and to one that uses this library, and one worker of each is killed in mid-handler.
+ * Replays the incident of the 847 orders on real servers and real processes, in a shorter time. The same orders go to
+ * the incident's worker and to a worker with this library. One worker of each side is killed in the middle of a
+ * handler.
  */
 public final class Lab {
 
@@ -16,7 +17,7 @@ public final class Lab {
     /**
      * Prepares a run.
      *
-     * @param mainClass what starts a worker, if its first argument is {@code worker}
+     * @param mainClass the class that starts a worker if its first argument is {@code worker}
      */
     public Lab(LabSettings settings, Console console, Class<?> mainClass) {
         this.settings = settings;
@@ -25,11 +26,11 @@ public final class Lab {
     }
 
     /**
-     * Runs the experiment. Leaves neither processes nor files behind, also if the JVM is told to stop; only the logs of a
-     * run that failed stay. If the JVM is killed with SIGKILL, workers and servers end by themselves, but files stay.
+     * Runs the experiment. Leaves no processes or files behind, even if the JVM is told to stop; only the logs of a
+     * failed run stay. If the JVM is killed with SIGKILL, workers and servers end by themselves, but files stay.
      */
     public Verdict run() throws IOException, InterruptedException, SQLException {
-        // First of all, since it says where this process logs.
+        // The workspace is first, because it sets where this process logs.
         Workspace workspace = Workspace.create();
         Cleanup cleanup = new Cleanup();
         Thread atExit = new Thread(cleanup::close, "lab-cleanup");
@@ -60,7 +61,7 @@ public final class Lab {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException jvmIsStopping) {
-            // Then the hook does its work, and closing twice does nothing.
+            // The shutdown hook then stops everything, and closing twice does nothing.
         }
     }
 }

@@ -2,10 +2,10 @@ package io.exactlyonce.sample.lab;
 
 import org.jspecify.annotations.Nullable;
 
-/** The experiment could not be carried out, which says nothing about its subject. */
+/** The lab could not run the experiment, so there is no result. */
 public final class LabException extends RuntimeException {
 
-    /** @param message what is wrong, and what to do about it */
+    /** @param message the problem and the remedy */
     public LabException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -4,10 +4,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The servers, which both sides use, each with names of its own.
+ * The servers of both sides. Each side has separate names on them.
  *
- * @param claims what an exactly-once worker needs to keep its claims elsewhere than in its database
- * @param workspace where servers and workers keep their files
+ * @param claims settings for an exactly-once worker that keeps claims outside its database
+ * @param workspace the directories for files of servers and workers
  */
 record LabServers(Databases databases, Queues queues, Map<String, String> claims, Workspace workspace) {
 

@@ -3,14 +3,14 @@ package io.exactlyonce.sample.lab;
 import java.time.Duration;
 
 /**
- * How large the experiment is. The incident had a window of 30 s and handlers of 35 to 45 s; here both are a fifteenth
- * and the slow handlers reach further, to three windows and a half.
+ * The size of the experiment. In the incident, the visibility timeout was 30 s and handlers took 35 to 45 s. Here, the
+ * times are a fifteenth of that, and the slowest handlers take three and a half visibility timeouts.
  *
- * @param orders how many orders are sent to each side, from 10 to 2,000
- * @param window visibility timeout of both queues, whole seconds
- * @param workersPerSide worker processes of each side, at least 2
- * @param deadline when the run gives up, counted from its start
- * @param store where the exactly-once side keeps its claims
+ * @param orders the number of orders for each side, from 10 to 2,000
+ * @param window the visibility timeout of both queues, in whole seconds
+ * @param workersPerSide the number of worker processes on each side, at least 2
+ * @param deadline the time after the start when the run stops trying
+ * @param store the store of the exactly-once side's claims
  */
 public record LabSettings(int orders, Duration window, int workersPerSide, Duration deadline, Store store) {
 
@@ -24,7 +24,7 @@ public record LabSettings(int orders, Duration window, int workersPerSide, Durat
         }
     }
 
-    /** Returns the settings of the command without arguments. */
+    /** Returns the settings for a command without arguments. */
     public static LabSettings standard() {
         return new LabSettings(120, Duration.ofSeconds(2), 2, Duration.ofSeconds(105), Store.POSTGRESQL);
     }

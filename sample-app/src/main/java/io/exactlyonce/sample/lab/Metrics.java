@@ -11,9 +11,9 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * What {@code /actuator/prometheus} of a worker says.
+ * A worker's {@code /actuator/prometheus}.
  *
- * @param lines all of it, without the comments
+ * @param lines all lines without comments
  */
 public record Metrics(List<String> lines) {
 
@@ -21,14 +21,14 @@ public record Metrics(List<String> lines) {
     private static final String OURS = "exactly_once_";
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
-    /** Asks a worker. */
+    /** Reads the metrics of a worker. */
     public static Metrics scrape(int port) throws IOException, InterruptedException {
         URI uri = URI.create("http://127.0.0.1:%d/actuator/prometheus".formatted(port));
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(PATIENCE).build();
         return parse(HTTP.send(request, BodyHandlers.ofString()).body());
     }
 
-    /** Reads an answer. */
+    /** Parses a response. */
     public static Metrics parse(String body) {
         return new Metrics(body.lines().filter(line -> !line.startsWith("#")).toList());
     }
@@ -36,7 +36,7 @@ public record Metrics(List<String> lines) {
     /**
      * Returns the values of a meter, one for each combination of labels.
      *
-     * @param labels what its line must have between its braces, such as {@code outcome="acquired"}
+     * @param labels labels that a line must have, such as {@code outcome="acquired"}
      */
     public DoubleStream values(String meter, String... labels) {
         return lines.stream()
@@ -46,7 +46,7 @@ public record Metrics(List<String> lines) {
                 .mapToDouble(value -> value.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(value));
     }
 
-    /** Returns the lines that answer: how near is the window, and what became of the claims and renewals? */
+    /** Returns the lines that show how near the visibility timeout is, and the outcomes of claims and renewals. */
     List<String> excerpt() {
         return lines.stream()
                 .filter(line -> line.startsWith(OURS))

@@ -8,19 +8,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a PostgreSQL whose lab was killed with SIGKILL: a shell that waits for the end of its standard input, which
- * comes with the lab's own end, however that comes. If the server was stopped in good order, nothing is left to do.
+ * Stops PostgreSQL if its lab was killed with SIGKILL. The guard is a shell that waits for the end of its standard
+ * input, which ends with the lab in any case. If the server was stopped normally, the guard has nothing to do.
  *
- * <p>The run's directory in the temporary directory then stays, logs and data; only its owner can read it. Where
- * there is no POSIX shell, the server stays too.
+ * <p>After SIGKILL, the run's temporary directory stays, with logs and data. Only its owner can read it. Without a
+ * POSIX shell, the server also stays.
  */
 public final class PostgresGuard implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresGuard.class);
 
     /**
-     * The server writes its process id into the first line of this file, and removes it when it stops. SIGINT asks for
-     * a fast shutdown; a process that was started in the background may have inherited that it ignores it.
+     * Reads the process id from the first line of the server's file, which the server removes when it stops. Requests a
+     * fast shutdown with SIGINT. A background process may have inherited that it ignores SIGINT.
      */
     private static final String STOP_AT_END_OF_INPUT = """
             while read -r line; do :; done
@@ -52,7 +52,7 @@ public final class PostgresGuard implements AutoCloseable {
         }
     }
 
-    /** Ends its input, as the end of this process would. */
+    /** Ends the guard's input, as the end of this process would. */
     @Override
     public void close() throws IOException {
         if (shell != null) {

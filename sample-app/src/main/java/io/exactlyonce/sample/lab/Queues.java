@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A real SQS server in this process, with two standard queues for each side: orders, and their shipments. */
+/** A real SQS server in this process. Each side has two standard queues: orders, and their shipments. */
 public final class Queues implements AutoCloseable {
 
     private static final int BATCH = 10;
@@ -33,7 +33,7 @@ public final class Queues implements AutoCloseable {
         this.client = LocalSqs.client(server.getEndpoint());
     }
 
-    /** Starts the server, with queues of a window. */
+    /** Starts the server, and creates queues with this visibility timeout. */
     public static Queues start(Duration window) {
         Queues queues = new Queues(LocalSqs.start());
         for (Kind kind : Kind.values()) {
@@ -43,7 +43,7 @@ public final class Queues implements AutoCloseable {
         return queues;
     }
 
-    /** Changes the window of both queues, for messages that are received from now on. */
+    /** Changes the visibility timeout of both queues, for messages that are received from now on. */
     public void setWindow(Duration window) {
         for (Kind kind : Kind.values()) {
             client.setQueueAttributes(request -> request.queueUrl(url(kind)).attributes(attributes(window)));
@@ -54,7 +54,7 @@ public final class Queues implements AutoCloseable {
         return server.getEndpoint();
     }
 
-    /** Returns what a worker needs to listen to its queue, as Spring Boot's environment variables. */
+    /** Returns a worker's settings for its queue, as environment variables of Spring Boot. */
     public Map<String, String> environment(Kind kind) {
         return Map.of(
                 "SPRING_CLOUD_AWS_SQS_ENDPOINT",
@@ -72,7 +72,7 @@ public final class Queues implements AutoCloseable {
         }
     }
 
-    /** Creates the queue of payouts, with a dead-letter queue, and returns what a worker needs to listen to it. */
+    /** Creates the queue of payouts with a dead-letter queue. Returns a worker's settings for it. */
     public Map<String, String> createPayouts(Duration window) {
         String deadLetters =
                 client.createQueue(request -> request.queueName(DEAD_PAYOUTS)).queueUrl();
@@ -89,14 +89,14 @@ public final class Queues implements AutoCloseable {
         return Map.of("ORDERS_PAYOUTS", PAYOUTS);
     }
 
-    /** Sends a payout, which only the exactly-once side listens to. */
+    /** Sends a payout. Only the exactly-once side listens to payouts. */
     public void sendPayout(Order payout) {
         client.sendMessage(request -> request.queueUrl(
                         client.getQueueUrl(queue -> queue.queueName(PAYOUTS)).queueUrl())
                 .messageBody(JsonMapper.shared().writeValueAsString(payout)));
     }
 
-    /** Returns how many messages are in a side's two queues: waiting, in flight or delayed. */
+    /** Returns the number of messages in a side's two queues: waiting, in flight or delayed. */
     public long size(Kind kind) {
         return size(kind.label()) + size(shipments(kind));
     }
@@ -117,7 +117,7 @@ public final class Queues implements AutoCloseable {
         server.close();
     }
 
-    /** Returns the name of a side's queue of shipments. */
+    /** Returns the name of a side's shipment queue. */
     static String shipments(Kind kind) {
         return kind.label() + "-shipments";
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** Sets both sides' figures against each other. */
+/** A table that compares the figures of both sides. */
 final class ReportTable {
 
     private final SideFigures naive;

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** One way to handle the orders, with a queue, a database, a provider and workers of its own. */
+/** One side of the experiment, with its own queue, database, provider and workers. */
 final class Side implements AutoCloseable {
 
     private final Kind kind;
@@ -62,8 +62,8 @@ final class Side implements AutoCloseable {
     /**
      * Waits until every message is deleted and no handler waits for an answer.
      *
-     * @param meanwhile run each time before it is looked for that
-     * @return whether that came about
+     * @param meanwhile runs before each check
+     * @return whether the side was drained in time
      */
     boolean awaitDrained(Deadline deadline, Runnable meanwhile) throws InterruptedException {
         drained = deadline.waitUntil(() -> {
@@ -73,12 +73,12 @@ final class Side implements AutoCloseable {
         return drained;
     }
 
-    /** Returns how many orders' messages are no longer in the queue. */
+    /** Returns the number of orders whose messages are no longer in the queue. */
     long handled() {
         return Math.max(0, settings.orders() - servers.queues().size(kind));
     }
 
-    /** Returns what its workers say on their metrics endpoints, those that are up, by their names. */
+    /** Returns the metrics of all running workers by name. */
     SortedMap<String, Metrics> scrape(Deadline deadline) throws IOException, InterruptedException {
         SortedMap<String, Metrics> metrics = new TreeMap<>();
         for (WorkerProcess worker : workers.living()) {
@@ -90,7 +90,8 @@ final class Side implements AutoCloseable {
     }
 
     /**
-     * Lets the workers shut down, without waiting for that; ends them at once if time is up and they are still busy.
+     * Requests the shutdown of the workers without waiting for it. If time is up and workers are still busy, ends them
+     * at once.
      */
     void requestStop() throws IOException {
         endedByThemselves = workers.endedByThemselves();
@@ -101,7 +102,7 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** Waits for the end of the workers, and counts only then: nothing moves any more. */
+    /** Waits for the end of the workers, and then counts, because nothing changes any more. */
     SideFigures count() throws SQLException {
         workers.awaitStop();
         FulfilmentTable table = new FulfilmentTable(servers.databases().database(kind));

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one side did, counted after its queue was drained and its workers had ended.
+ * The figures of one side, counted after its queue was drained and its workers ended.
  *
  * @param ordered the ids of the orders that were sent
  * @param ledger the provider's figures
- * @param recorded the ids of the orders that have a row in the database
- * @param p95 95th percentile of the handler's run time, of the runs that reached their end
+ * @param recorded the ids of the orders with a row in the database
+ * @param p95 the 95th percentile of the handler's run time, for runs that reached their end
  * @param window the queue's visibility timeout
- * @param killed names of the workers that were killed
- * @param endedByThemselves names of the workers that ended without having been stopped
- * @param left how many messages were still in its queues
+ * @param killed the names of the workers that were killed
+ * @param endedByThemselves the names of the workers that ended without being stopped
+ * @param left the number of messages that stayed in its queues
  * @param shipments how often each order was shipped
  */
 record SideFigures(
@@ -33,26 +33,26 @@ record SideFigures(
         return ledger.duplicates();
     }
 
-    /** Returns how many orders were not charged, or have no row. */
+    /** Returns the number of orders that were not charged, or have no row. */
     long lost() {
         return ordered.stream()
                 .filter(order -> !ledger.charges().containsKey(order) || !recorded.contains(order))
                 .count();
     }
 
-    /** Returns how many orders were shipped more than once. */
+    /** Returns the number of orders that were shipped more than once. */
     long shippedTwice() {
         return shipments.ordersChargedTwiceOrMore();
     }
 
-    /** Returns how many orders were not shipped. */
+    /** Returns the number of orders that were not shipped. */
     long unshipped() {
         return ordered.stream()
                 .filter(order -> !shipments.charges().containsKey(order))
                 .count();
     }
 
-    /** Returns how many handler calls got as far as asking for money. */
+    /** Returns the number of handler calls that requested a charge. */
     long chargeRequests() {
         return ledger.total() + ledger.honouredTotal();
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Where the exactly-once side keeps its claims. Orders are rows of PostgreSQL in any case. */
+/** The store of the exactly-once side's claims. Orders are always rows of PostgreSQL. */
 public enum Store {
     POSTGRESQL,
     DYNAMODB;
@@ -12,7 +12,7 @@ public enum Store {
     /**
      * Returns the store of a name.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if no store has this name
      */
     public static Store named(String name) {
         return Arrays.stream(values())

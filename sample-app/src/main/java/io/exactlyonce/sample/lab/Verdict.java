@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Whether the experiment showed what it should: the incident on the naive side, and no trace of it on ours.
+ * The verdict on the experiment: the naive side must show the incident, and our side must not.
  *
- * @param objections what speaks against it, each with its remedy; empty if nothing does
+ * @param objections the problems, each with its remedy; empty if there are none
  * @param lastLine both sides' figures in one line
  */
 public record Verdict(List<String> objections, String lastLine) {
@@ -59,7 +59,7 @@ public record Verdict(List<String> objections, String lastLine) {
         if (side.unshipped() > 0) {
             objections.add("The exactly-once side did not ship %d orders; 0 are allowed".formatted(side.unshipped()));
         }
-        // The provider would hide that claims do not work: a key that it honours is no duplicate charge.
+        // The provider would hide that claims do not work, because a charge with a known key is no duplicate.
         List<String> again = side.ledger().unexplained();
         if (!again.isEmpty()) {
             objections.add(("The exactly-once side charged again %d times without a crash as the reason, and only the"

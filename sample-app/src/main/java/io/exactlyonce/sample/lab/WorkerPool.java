@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The worker processes of one side, the killed ones included. */
+/** The worker processes of one side, including killed ones. */
 public final class WorkerPool implements AutoCloseable {
 
     private final Kind kind;
@@ -22,7 +22,7 @@ public final class WorkerPool implements AutoCloseable {
     private final Set<String> killed = new LinkedHashSet<>();
     private boolean closed;
 
-    /** @param environment what workers are told, as environment variables */
+    /** @param environment the workers' settings, as environment variables */
     public WorkerPool(Kind kind, JavaCommand java, Map<String, String> environment, Workspace workspace) {
         this.kind = kind;
         this.java = java;
@@ -30,7 +30,7 @@ public final class WorkerPool implements AutoCloseable {
         this.workspace = workspace;
     }
 
-    /** Starts one more, without waiting for it to be ready. */
+    /** Starts another worker, without waiting until it is ready. */
     public WorkerProcess startOne() throws IOException {
         lock.lock();
         try {
@@ -66,14 +66,14 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Waits until all of them take orders. */
+    /** Waits until all workers take orders. */
     public void awaitReady(Deadline deadline) throws InterruptedException {
         for (WorkerProcess worker : living()) {
             worker.awaitPort(deadline);
         }
     }
 
-    /** Returns those that run, ready or not. */
+    /** Returns the running workers, ready or not. */
     public List<WorkerProcess> living() {
         lock.lock();
         try {
@@ -85,7 +85,7 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Returns the workers that ended without having been killed or stopped. */
+    /** Returns the workers that ended without being killed or stopped. */
     List<String> endedByThemselves() {
         lock.lock();
         try {
@@ -107,7 +107,7 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Lets them all shut down in good order, without waiting for that; none can be started from now on. */
+    /** Requests the shutdown of all workers without waiting for it. No worker can be started afterwards. */
     void requestStop() throws IOException {
         for (WorkerProcess worker : noMore()) {
             worker.requestStop();
@@ -118,7 +118,7 @@ public final class WorkerPool implements AutoCloseable {
         noMore().forEach(WorkerProcess::awaitStop);
     }
 
-    /** Ends them all at once: for runs that are given up. */
+    /** Ends all workers at once, for runs that are given up. */
     @Override
     public void close() {
         List<WorkerProcess> all = noMore();
@@ -126,7 +126,7 @@ public final class WorkerPool implements AutoCloseable {
         all.forEach(WorkerProcess::close);
     }
 
-    /** Starts no more, and returns all that were. */
+    /** Prevents further starts, and returns all workers. */
     private List<WorkerProcess> noMore() {
         lock.lock();
         try {

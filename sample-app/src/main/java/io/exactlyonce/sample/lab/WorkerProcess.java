@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A worker in a JVM of its own. It ends when its standard input does, so it cannot outlive the lab. */
+/** A worker in a separate JVM. The JVM ends when its standard input ends, so it cannot outlive the lab. */
 public final class WorkerProcess implements AutoCloseable {
 
     private static final String READY = "ready ";
@@ -44,12 +44,12 @@ public final class WorkerProcess implements AutoCloseable {
         return worker;
     }
 
-    /** Returns what its charges are signed with. */
+    /** Returns the name with which the worker signs its charges. */
     public String name() {
         return name;
     }
 
-    /** Returns the port of its web server, once it is up. */
+    /** Returns the port of the worker's web server, as soon as the server runs. */
     public int awaitPort(Deadline deadline) throws InterruptedException {
         try {
             return port.get(deadline.remainingMillis(), TimeUnit.MILLISECONDS);
@@ -64,7 +64,7 @@ public final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    /** Returns what it said last: the log is gone with the machine where a build runs elsewhere. */
+    /** Returns the last lines of the worker's log, because the log may be deleted together with a build's machine. */
     private String lastLines() {
         try {
             List<String> lines = Files.readAllLines(log);
@@ -75,7 +75,7 @@ public final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    /** Returns whether it takes orders. */
+    /** Returns whether the worker takes orders. */
     public boolean isReady() {
         return port.isDone() && !port.isCompletedExceptionally();
     }
@@ -84,24 +84,24 @@ public final class WorkerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Sends SIGKILL: the worker has no chance to return, release or report anything. */
+    /** Sends SIGKILL. The worker cannot return, release or report anything. */
     void kill() {
         process.destroyForcibly();
     }
 
-    /** Lets it shut down in good order, without waiting for that. */
+    /** Requests a graceful shutdown without waiting for it. */
     void requestStop() throws IOException {
         process.getOutputStream().close();
     }
 
-    /** Waits for its shut-down in good order, and kills it only if that takes too long. */
+    /** Waits for the graceful shutdown, and kills the worker only if it takes too long. */
     void awaitStop() {
         if (!hasEnded()) {
             close();
         }
     }
 
-    /** Ends it at once: for runs that are given up. */
+    /** Ends the worker at once, for runs that are given up. */
     @Override
     public void close() {
         kill();

@@ -9,8 +9,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * The orders, and how long each one's handler takes: every third outlives the window, up to three and a half times. The
- * same in every run.
+ * The orders, and the run time of each order's handler. Every third handler outlasts the visibility timeout, at most
+ * three and a half times. The workload is the same in every run.
  */
 final class Workload {
 

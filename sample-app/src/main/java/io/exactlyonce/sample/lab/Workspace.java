@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** The run's temporary directory: removed at the end, except for the logs of a run that failed. */
+/** The run's temporary directory. It is removed at the end, except for the logs of a failed run. */
 public final class Workspace implements AutoCloseable {
 
     private final Path root;
@@ -17,7 +17,7 @@ public final class Workspace implements AutoCloseable {
         this.root = root;
     }
 
-    /** Makes one, and has this process log there. */
+    /** Makes a workspace, and lets this process log there. */
     public static Workspace create() throws IOException {
         Workspace workspace = new Workspace(Files.createTempDirectory("incident-lab-"));
         Files.createDirectories(workspace.logs());
@@ -27,12 +27,12 @@ public final class Workspace implements AutoCloseable {
         return workspace;
     }
 
-    /** Returns where servers and workers log. */
+    /** Returns the directory for logs of servers and workers. */
     public Path logs() {
         return root.resolve("logs");
     }
 
-    /** Returns where other files go. */
+    /** Returns the directory for other files. */
     public Path temporary() {
         return root.resolve("tmp");
     }
@@ -41,7 +41,7 @@ public final class Workspace implements AutoCloseable {
         return root.resolve("postgres");
     }
 
-    /** Has logs stay where they are at the end. */
+    /** Keeps the logs at the end. */
     public void keepLogs() {
         keepLogs = true;
     }

@@ -14,10 +14,10 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** Copies a running primary's directory, for a replica: the embedded server has no {@code pg_basebackup}. */
+/** Copies a running primary's directory, for a replica. The embedded server has no {@code pg_basebackup}. */
 final class BaseCopy extends SimpleFileVisitor<Path> {
 
-    /** Directories whose contents belong to the running primary alone. */
+    /** Directories whose contents only the running primary needs. */
     private static final Set<String> EMPTIED = Set.of(
             "pg_wal",
             "pg_replslot",
@@ -39,14 +39,14 @@ final class BaseCopy extends SimpleFileVisitor<Path> {
     }
 
     /**
-     * Copies it.
+     * Copies the directory.
      *
-     * @param primary a superuser's way into the primary
+     * @param primary a superuser's DataSource for the primary
      * @param target an existing, empty directory
      */
     static void copy(DataSource primary, Path target) throws IOException, SQLException {
         try (Connection connection = primary.getConnection()) {
-            // A backup belongs to its session.
+            // A backup belongs to the session that started it.
             JdbcClient session = JdbcClient.create(new SingleConnectionDataSource(connection, true));
             Path source = Path.of(text(session, "SHOW data_directory"));
             text(session, "SELECT pg_backup_start('replica', true)::text");
@@ -78,7 +78,10 @@ final class BaseCopy extends SimpleFileVisitor<Path> {
         return FileVisitResult.CONTINUE;
     }
 
-    /** The primary runs on: a file that it removed meanwhile is not needed, the log replays its removal. */
+    /**
+     * The primary continues to run. If it removed a file during the copy, the file is not needed, because the log
+     * replays the removal.
+     */
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
         if (Files.exists(file)) {

@@ -2,7 +2,10 @@ package io.exactlyonce.sample.live;
 
 import java.util.Arrays;
 
-/** The lab's story. It tells itself within half a minute: four orders flow a second, and each chapter begins with one. */
+/**
+ * The chapters of the lab's story, which takes half a minute. Each side gets four orders a second, and each chapter
+ * begins with a certain order.
+ */
 enum Chapter {
 
     /** The workers are not ready yet. */
@@ -23,7 +26,7 @@ enum Chapter {
     /** The partner is quick again. */
     QUICK(85),
 
-    /** Everything was shown; the rest is up to the buttons. */
+    /** Everything was shown. From now on, only the buttons cause events. */
     OVER(109);
 
     private final int firstOrder;

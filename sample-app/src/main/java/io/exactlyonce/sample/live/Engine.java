@@ -1,20 +1,19 @@
 package io.exactlyonce.sample.live;
 
 /**
- * What the library's own meters say, of all workers together. Those of workers that were killed count as they were last
- * read.
+ * The library's own meters, added up over all workers. A killed worker counts with its last values.
  *
- * @param claims keys that were free and are claimed
+ * @param claims keys that were free and were claimed
  * @param suppressed duplicates of completed keys, deleted without a handler
- * @param waited deliveries that waited for the key's holder
+ * @param waited deliveries that waited for the key's owner
  * @param mismatches messages that were refused because their key is completed for another body
- * @param windowRenewals windows made longer
- * @param leaseRenewals leases made longer
- * @param takeovers keys of workers that vanished, claimed by another
- * @param utilization p95 / window of the worker that is worst off, over five minutes
- * @param windowSeconds the window that the workers know of
- * @param recommendedSeconds the window that the queue should have
- * @param replicaLagSeconds how far the replica is behind
+ * @param windowRenewals renewals of visibility timeouts
+ * @param leaseRenewals renewals of leases
+ * @param takeovers keys of dead workers that other workers claimed
+ * @param utilization p95 / visibility timeout over five minutes, of the worker with the highest value
+ * @param windowSeconds the visibility timeout that the workers have read
+ * @param recommendedSeconds the recommended visibility timeout
+ * @param replicaLagSeconds the lag of the replica
  */
 record Engine(
         long claims,

@@ -24,7 +24,7 @@ final class EngineMeters {
 
     private final Map<String, Metrics> ofAll = new HashMap<>();
 
-    /** What does not count: everything, until these are reset. */
+    /** The values at the last reset, which are subtracted from later values. */
     private volatile Collection<Metrics> before = ofAll.values();
 
     /** Counts from now on. */
@@ -32,7 +32,7 @@ final class EngineMeters {
         before = scrape(workers).values();
     }
 
-    /** Asks these workers, and adds what others said last. */
+    /** Reads these workers' meters, and adds the last values of other workers. */
     Engine read(List<WorkerProcess> workers) throws InterruptedException {
         Map<String, Metrics> living = scrape(workers);
         ofAll.putAll(living);

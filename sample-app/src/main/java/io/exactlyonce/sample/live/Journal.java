@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What happened last. */
+/** The latest events. */
 final class Journal {
 
     private static final int KEPT = 60;
@@ -34,7 +34,7 @@ final class Journal {
         }
     }
 
-    /** Returns the last of them, the oldest first. */
+    /** Returns the latest events, the oldest first. */
     List<Happening> last() {
         lock.lock();
         try {
@@ -50,13 +50,13 @@ final class Journal {
     }
 
     /**
-     * Something that happened.
+     * An event.
      *
-     * @param number grows by one with each
-     * @param second when, in seconds since the start
-     * @param side where: the label of a side, or {@code lab} for both
-     * @param what what: {@code charged}, {@code duplicate}, {@code honoured}, {@code killed}, ...
-     * @param about the order, the worker or the figure that it is about
+     * @param number grows by one with each event
+     * @param second the time, in seconds since the start
+     * @param side the label of a side, or {@code lab} for both
+     * @param what the kind: {@code charged}, {@code duplicate}, {@code honoured}, {@code killed}, ...
+     * @param about the order, the worker or the figure of the event
      */
     record Happening(long number, double second, String side, String what, String about) {}
 }

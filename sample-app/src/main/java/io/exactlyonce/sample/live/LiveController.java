@@ -14,8 +14,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * What the page asks for. Bodies are JSON throughout: browsers let no other site's page send that here, since nothing here
- * allows it.
+ * The requests of the page. All bodies are JSON. Browsers do not let another site's page send JSON to this server,
+ * because nothing here allows it.
  */
 @RestController
 class LiveController {
@@ -63,7 +63,7 @@ class LiveController {
                 .build();
     }
 
-    /** Leads to the console of a worker that runs. */
+    /** Redirects to the console of a running worker. */
     @GetMapping("/console")
     ResponseEntity<Void> console() throws InterruptedException {
         return lab.console()

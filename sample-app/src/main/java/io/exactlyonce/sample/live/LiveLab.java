@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lab with its web page. Orders flow while a page is open, and the story tells itself with the first of them. Everything
- * else happens at the push of a button. Continues until it is closed.
+ * The lab with its web page. Orders flow while a page is open, and the story begins with the first order. The page's
+ * buttons cause everything else. The lab runs until it is closed.
  */
 public final class LiveLab implements AutoCloseable {
 
@@ -68,11 +68,12 @@ public final class LiveLab implements AutoCloseable {
     }
 
     /**
-     * Starts servers, page and workers, and returns when orders can flow. Everything is stopped when the JVM is told to stop,
-     * or by {@link #close}.
+     * Starts servers, page and workers, and returns when orders can flow. Everything is stopped when the JVM is told to
+     * stop, or by {@link #close}.
      *
-     * @param workspace where the lab keeps its files; made before this class is loaded, since it says where this process logs
-     * @param mainClass what starts a worker, if its first argument is {@code worker}
+     * @param workspace the directories of the lab's files; it must be made before this class is loaded, because it sets
+     *     where this process logs
+     * @param mainClass the class that starts a worker if its first argument is {@code worker}
      */
     public static LiveLab start(LiveSettings settings, Workspace workspace, Console console, Class<?> mainClass)
             throws IOException, InterruptedException, SQLException {
@@ -88,7 +89,7 @@ public final class LiveLab implements AutoCloseable {
         return lab;
     }
 
-    /** Starts servers and page only. */
+    /** Starts only servers and page. */
     static LiveLab open(LiveSettings settings, Workspace workspace, Console console, Class<?> mainClass)
             throws IOException, SQLException {
         Cleanup cleanup = new Cleanup();
@@ -116,7 +117,10 @@ public final class LiveLab implements AutoCloseable {
         var unused = clock.scheduleAtFixedRate(this::sendOrder, 0, BETWEEN_ORDERS.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Has workers handle some orders that do not count: in a fresh JVM, first ones may take longer than the window. */
+    /**
+     * Lets workers handle some orders that do not count, because in a fresh JVM the first orders may take longer than
+     * the visibility timeout.
+     */
     private void warmUp(Deadline deadline) throws InterruptedException {
         for (int round = 1; round <= WARM_UP_ROUNDS; round++) {
             orders.warmUp(round, WARM_UP_ORDERS);
@@ -130,13 +134,13 @@ public final class LiveLab implements AutoCloseable {
             naive.awaitWorkers(deadline);
             exactlyOnce.awaitWorkers(deadline);
         } catch (LabException e) {
-            // It names a log.
+            // The exception names a log.
             servers.workspace().keepLogs();
             throw e;
         }
     }
 
-    /** An order that is being sent may be sent: the queues are stopped later. */
+    /** Stops the clock. An order that is being sent is still sent, because the queues are stopped later. */
     private static void stop(ScheduledExecutorService clock) throws InterruptedException {
         clock.shutdown();
         clock.awaitTermination(STOP.toSeconds(), TimeUnit.SECONDS);
@@ -174,7 +178,7 @@ public final class LiveLab implements AutoCloseable {
             case QUICK -> setPartnerSlow(false);
             case OVER -> journal.note(BOTH, "story-over", "");
             case STARTING, CALM -> {
-                // Nothing but orders.
+                // Only orders flow now.
             }
         }
     }
@@ -202,7 +206,7 @@ public final class LiveLab implements AutoCloseable {
         journal.note(BOTH, "replica-lags", Long.toString(lag.toSeconds()));
     }
 
-    /** Returns whether a worker of either side could be killed: those that replace others must be ready first. */
+    /** Returns whether a worker of either side was killed. Workers that replace others must be ready first. */
     boolean killWorkers() {
         boolean naiveDied = naive.killBusiest();
         boolean oursDied = exactlyOnce.killBusiest();
@@ -210,9 +214,9 @@ public final class LiveLab implements AutoCloseable {
     }
 
     /**
-     * Pays out, and kills the worker that does it before it could record that: the key is in doubt, and is parked.
+     * Sends a payout, and kills its worker before it can record the payout. The key is then in doubt, and is parked.
      *
-     * @return whether that came about in time
+     * @return whether that happened in time
      */
     boolean killDuringPayout() throws InterruptedException {
         if (exactlyOnce.ready().size() < 2) {
@@ -232,12 +236,12 @@ public final class LiveLab implements AutoCloseable {
         return exactlyOnce.chargesOf(payout);
     }
 
-    /** Returns the address of the console of a worker, or nothing while none is ready. */
+    /** Returns the address of a worker's console; empty while no worker is ready. */
     Optional<URI> console() throws InterruptedException {
         return console(exactlyOnce);
     }
 
-    /** Returns that of a side's worker: on the naive side, it is as it is by default. */
+    /** Returns the address of the console of one side's worker. The naive side has the default console. */
     Optional<URI> console(LiveSide side) throws InterruptedException {
         for (WorkerProcess worker : side.ready()) {
             return Optional.of(URI.create("http://127.0.0.1:%d/actuator/exactlyonceconsole"
@@ -256,7 +260,7 @@ public final class LiveLab implements AutoCloseable {
         journal.note(BOTH, "window", Long.toString(newWindow.toSeconds()));
     }
 
-    /** Looks at everything; orders flow while this is done again and again. */
+    /** Takes a snapshot of everything. Orders flow while snapshots are taken. */
     Snapshot look() throws InterruptedException, SQLException {
         lookedAt = journal.second();
         Engine engine = meters.read(exactlyOnce.ready());
@@ -264,7 +268,7 @@ public final class LiveLab implements AutoCloseable {
             journal.note(Kind.EXACTLY_ONCE.label(), "taken-over", Long.toString(engine.takeovers() - takeovers));
             takeovers = engine.takeovers();
         }
-        // Before the chapter is read: no order is seen while the workers are said to be starting.
+        // This view is read before the chapter, so that no order is shown while the workers seem to be starting.
         SideView left = naive.view();
         SideView right = exactlyOnce.view();
         return new Snapshot(

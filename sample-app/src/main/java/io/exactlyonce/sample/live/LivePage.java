@@ -36,14 +36,14 @@ class LivePage {
         application.setWebApplicationType(WebApplicationType.SERVLET);
         application.setRegisterShutdownHook(false);
         application.setDefaultProperties(Map.of(
-                // Application.yml is the workers'.
+                // Application.yml belongs to the workers.
                 "spring.config.name", "live",
                 "spring.main.banner-mode", "off",
                 "server.address", HOST,
                 "server.port", port,
-                // Pages stay connected for ever.
+                // Pages stay connected forever.
                 "server.shutdown", "immediate"));
-        // As a singleton that the context does not close: the lab closes the context.
+        // The lab is a singleton that the context does not close, because the lab closes the context.
         application.addInitializers(context -> context.getBeanFactory().registerSingleton("lab", lab));
         try {
             return new Running(application.run());
@@ -55,7 +55,7 @@ class LivePage {
         }
     }
 
-    /** The page, being served. */
+    /** The running page. */
     record Running(ConfigurableApplicationContext context) implements AutoCloseable {
 
         URI url() {

@@ -12,10 +12,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The servers, which both sides use, each with names of its own.
+ * The servers of both sides. Each side has separate names on them.
  *
- * @param payouts what an exactly-once worker needs to pay out
- * @param workspace where servers and workers keep their files
+ * @param payouts settings for an exactly-once worker that pays out
+ * @param workspace the directories for files of servers and workers
  */
 record LiveServers(
         Databases databases, Replica replica, Queues queues, Map<String, String> payouts, Workspace workspace) {
@@ -28,14 +28,14 @@ record LiveServers(
         return new LiveServers(databases, replica, queues, queues.createPayouts(window), workspace);
     }
 
-    /** Returns what a worker needs to reach them, as Spring Boot's environment variables. */
+    /** Returns a worker's settings for the servers, as environment variables of Spring Boot. */
     Map<String, String> environment(Kind kind) {
         Map<String, String> environment = new HashMap<>(databases.environment(kind));
         environment.putAll(queues.environment(kind));
         environment.put("ORDERS_REPLICAURL", replica.url(kind));
         if (kind == Kind.EXACTLY_ONCE) {
             environment.putAll(payouts);
-            // Every reader of the lab's page may see its keys, and decide on them.
+            // Every reader of the lab's page may see its keys, and may decide on them.
             environment.put("MANAGEMENT_ENDPOINT_EXACTLYONCE_ACCESS", "unrestricted");
             environment.put("MANAGEMENT_ENDPOINT_EXACTLYONCE_SHOWVALUES", "always");
         }

@@ -3,11 +3,11 @@ package io.exactlyonce.sample.live;
 import java.time.Duration;
 
 /**
- * How the lab runs with its page.
+ * The settings of the lab with its page.
  *
- * @param port of the page, or 0 for any that is free
- * @param window visibility timeout of both queues to begin with, whole seconds
- * @param slowing how long the partner takes to become as slow as it gets
+ * @param port the page's port, or 0 for a free port
+ * @param window the first visibility timeout of both queues, in whole seconds
+ * @param slowing the time in which the partner reaches its slowest
  */
 public record LiveSettings(int port, Duration window, Duration slowing) {
 

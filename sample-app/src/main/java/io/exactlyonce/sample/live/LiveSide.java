@@ -19,12 +19,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** One way to handle the orders, with a queue, a database, a provider and two workers of its own. */
+/** One side of the lab, with its own queue, database, provider and two workers. */
 final class LiveSide implements AutoCloseable {
 
     private static final int WORKERS = 2;
 
-    /** Of a worker: enough for all orders at the partner's slowest, while the other worker is replaced. */
+    /**
+     * The handlers of a worker: enough for all orders when the partner is slowest, while the other worker is replaced.
+     */
     private static final int HANDLERS = 40;
 
     private static final Duration RECENT = Duration.ofSeconds(5);
@@ -64,7 +66,7 @@ final class LiveSide implements AutoCloseable {
         return servers.queues().size(kind) == 0;
     }
 
-    /** Returns how often money was taken for an order. */
+    /** Returns how often an order was charged. */
     int chargesOf(String order) {
         return till.chargesOf(order);
     }
@@ -75,10 +77,10 @@ final class LiveSide implements AutoCloseable {
     }
 
     /**
-     * Kills the worker with the most orders in its hands, and starts another in its place. Does nothing while there is only
-     * one that takes orders.
+     * Kills the worker with the most orders, and starts another in its place. Does nothing while only one worker takes
+     * orders.
      *
-     * @return whether one was killed
+     * @return whether a worker was killed
      */
     boolean killBusiest() {
         List<WorkerProcess> ready = ready();
@@ -95,9 +97,9 @@ final class LiveSide implements AutoCloseable {
     }
 
     /**
-     * Kills the worker that has an order in its hands, and starts another in its place.
+     * Kills the worker that handles an order, and starts another in its place.
      *
-     * @return whether one had it
+     * @return whether a worker handled the order
      */
     boolean killOwnerOf(String order) {
         Optional<String> owner = till.inHand().stream()

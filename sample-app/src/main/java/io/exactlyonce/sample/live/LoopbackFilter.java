@@ -9,8 +9,8 @@ import java.util.Set;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Answers only to names of loopback, so that no other site can have its own name lead here, and tells browsers to load
- * nothing from elsewhere.
+ * Answers only requests to loopback names. Another site can therefore not use its own name for this server. Also
+ * forbids browsers to load anything from other sites.
  */
 class LoopbackFilter extends OncePerRequestFilter {
 

@@ -25,7 +25,7 @@ final class OrderStream {
         this.queues = queues;
     }
 
-    /** Sends some that do not count. */
+    /** Sends some orders that do not count. */
     void warmUp(int round, int orders) {
         send(IntStream.range(0, orders)
                 .mapToObj(i -> new Order("%s%d-%d".formatted(WARM_UP, round, i), CENTS))
@@ -36,7 +36,7 @@ final class OrderStream {
         return orderId.startsWith(WARM_UP);
     }
 
-    /** Sends a new one, and returns how many there have been with it. */
+    /** Sends a new order, and returns the number of orders so far. */
     long sendNext() {
         lock.lock();
         try {
@@ -53,7 +53,7 @@ final class OrderStream {
         }
     }
 
-    /** Sends the last of them once more, and returns how many those were. */
+    /** Sends the last orders once more, and returns their number. */
     int sendAgain() {
         lock.lock();
         try {

@@ -5,8 +5,9 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * How long the partner takes to answer: 0.6 to 0.9 s, always the same for an order, and up to five times as long while it is
- * slow. It does not become slow at once: as in the incident, latency creeps up on a window that was once long enough.
+ * The response time of the partner: 0.6 to 0.9 s, always the same for one order, and up to five times as long while the
+ * partner is slow. The partner becomes slow gradually: as in the incident, latency approaches a visibility timeout that
+ * was once long enough.
  */
 final class Partner {
 
@@ -20,13 +21,13 @@ final class Partner {
 
     private record State(boolean isSlow, long sinceNanos) {}
 
-    /** @param slowing how long it takes to become as slow as it gets */
+    /** @param slowing the time in which the partner reaches its slowest */
     Partner(Duration slowing, NanoClock clock) {
         this.slowing = slowing;
         this.clock = clock;
     }
 
-    /** Has it become slower and slower from now on, or be as quick as it was at once. */
+    /** Makes the partner slower and slower from now on, or quick at once. */
     void setSlow(boolean slow) {
         state = new State(slow, clock.nanoTime());
     }

@@ -14,7 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A streaming replica of the lab's PostgreSQL, which can be made to lag. */
+/** A streaming replica of the lab's PostgreSQL, with an adjustable lag. */
 final class Replica implements AutoCloseable {
 
     private static final String NAME = "replica";
@@ -29,7 +29,7 @@ final class Replica implements AutoCloseable {
     }
 
     static Replica start(Databases primary, Workspace workspace) throws IOException, SQLException {
-        // Only its owner may read such a directory, or the server does not start.
+        // The server only starts if no other user can read its directory.
         Path directory = Files.createTempDirectory(workspace.temporary(), NAME);
         BaseCopy.copy(primary.database(Kind.NAIVE), directory);
         Files.writeString(
@@ -44,17 +44,17 @@ final class Replica implements AutoCloseable {
                 .setCleanDataDirectory(false)
                 .setOutputRedirector(log)
                 .setErrorRedirector(log)
-                // Its own hook would end it before the workers.
+                // The server's own hook would end it before the workers.
                 .setRegisterShutdownHook(false));
         return new Replica(server, PostgresGuard.start(directory));
     }
 
-    /** Returns the JDBC URL of a side's database as the replica has it, with user and password. */
+    /** Returns the JDBC URL of a side's database on the replica, with user and password. */
     String url(Kind kind) {
         return server.jdbcUrl(kind.database()) + "?user=%s&password=%s".formatted(Databases.USER, server.getPassword());
     }
 
-    /** Has it show commits so much later than the primary. */
+    /** Makes the replica show commits this much later than the primary. */
     void setLag(Duration newLag) {
         JdbcClient session = JdbcClient.create(server.dataSource());
         session.sql("ALTER SYSTEM SET recovery_min_apply_delay = '%dms'".formatted(newLag.toMillis()))

@@ -5,12 +5,12 @@ import io.exactlyonce.sample.live.Till.Takings;
 import java.util.List;
 
 /**
- * One side, as the page shows it.
+ * One side on the page.
  *
- * @param queued messages in its queue: waiting, in flight or delayed
- * @param p95Millis p95 of the handlers that ended lately
+ * @param queued messages in the side's queue: waiting, in flight or delayed
+ * @param p95Millis p95 of the handlers that ended recently
  * @param ready workers that take orders
- * @param starting workers that do not yet
+ * @param starting workers that do not take orders yet
  */
 record SideView(
         Takings takings, List<InHand> inHand, long queued, long p95Millis, List<String> ready, List<String> starting) {}

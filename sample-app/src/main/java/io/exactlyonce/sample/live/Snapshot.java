@@ -4,15 +4,15 @@ import io.exactlyonce.sample.live.Journal.Happening;
 import java.util.List;
 
 /**
- * The lab at one moment, as the page shows it.
+ * The lab at one moment, for the page.
  *
- * @param second since the start
- * @param chapter how far the story is
+ * @param second seconds since the start
+ * @param chapter the current chapter
  * @param flowsSince second of the first order, or 0 if there was none
- * @param windowSeconds the queues' window
- * @param isPartnerSlow whether the partner is slow, or becomes so
- * @param replicaDelaySeconds how far the replica is made to lag
- * @param happenings what happened last, the oldest first
+ * @param windowSeconds the queues' visibility timeout
+ * @param isPartnerSlow whether the partner is slow, or becomes slow
+ * @param replicaDelaySeconds the adjusted lag of the replica
+ * @param happenings the latest events, the oldest first
  */
 record Snapshot(
         double second,

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What one side's provider sees, as it happens: who has which order in hand, and which orders were charged again. */
+/** The live state of one side's provider: which worker handles which order, and which orders were charged again. */
 final class Till implements ProviderObserver {
 
     private final String side;
@@ -62,10 +62,13 @@ final class Till implements ProviderObserver {
 
     @Override
     public void confirmationRequested(String orderId, String worker) {
-        // It has been in the worker's hands since it was charged.
+        // The worker has handled the order since the charge.
     }
 
-    /** The oldest of a worker's handlers of an order is the one that is answered: all of them wait for the same time. */
+    /**
+     * Removes the oldest handler of an order on a worker. All handlers of the order wait for the same time, so the
+     * oldest is answered first.
+     */
     @Override
     public void confirmationAnswered(String orderId, String worker) {
         lock.lock();
@@ -83,7 +86,7 @@ final class Till implements ProviderObserver {
         }
     }
 
-    /** Forgets what a worker had in its hands when it was killed. */
+    /** Forgets the orders of a worker that was killed. */
     void dropped(String worker) {
         lock.lock();
         try {
@@ -93,7 +96,7 @@ final class Till implements ProviderObserver {
         }
     }
 
-    /** Returns how often money was taken for an order. */
+    /** Returns how often an order was charged. */
     int chargesOf(String order) {
         lock.lock();
         try {
@@ -115,7 +118,7 @@ final class Till implements ProviderObserver {
         }
     }
 
-    /** Returns what workers have in their hands, the oldest first. */
+    /** Returns the orders that workers handle, the oldest first. */
     List<InHand> inHand() {
         double now = journal.second();
         lock.lock();
@@ -135,20 +138,20 @@ final class Till implements ProviderObserver {
     }
 
     /**
-     * An order in a worker's hands: charged, and not confirmed yet.
+     * An order that a worker handles: charged, and not confirmed yet.
      *
-     * @param seconds since when
-     * @param charges how often it was charged, by all workers
+     * @param seconds seconds since the charge
+     * @param charges how often all workers charged the order
      */
     record InHand(String order, String worker, double seconds, int charges) {}
 
     /**
-     * What one side's provider took.
+     * The totals of one side's provider.
      *
-     * @param orders how many orders were charged
-     * @param charges how often money was taken
-     * @param honoured how often an idempotency key kept it from being taken again
-     * @param shippedTwice how many orders were shipped more than once
+     * @param orders the number of charged orders
+     * @param charges the number of charges
+     * @param honoured the number of charges that an idempotency key prevented
+     * @param shippedTwice the number of orders that were shipped more than once
      */
     record Takings(long orders, long charges, long honoured, long shippedTwice) {}
 }

@@ -17,7 +17,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.http.MediaType;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
-/** The pages that are open: each is told twice a second how things stand. While there is none, nothing is looked at. */
+/** The open pages. Each page gets a snapshot twice a second. Without an open page, no snapshot is taken. */
 class Watchers {
 
     private static final Logger log = LoggerFactory.getLogger(Watchers.class);
@@ -33,7 +33,7 @@ class Watchers {
     private final Deque<Point> points = new ArrayDeque<>();
     private final ScheduledExecutorService ticker = Executors.newSingleThreadScheduledExecutor();
 
-    /** A point of the chart: p95 of both sides, as part of the window. */
+    /** A point of the chart: p95 of both sides, as a fraction of the visibility timeout. */
     record Point(double second, double naive, double exactlyOnce) {}
 
     Watchers(LiveLab lab) {
@@ -41,7 +41,7 @@ class Watchers {
         var unused = ticker.scheduleWithFixedDelay(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Adds a page, and tells it what the chart has shown before. */
+    /** Adds a page, and sends it the earlier points of the chart. */
     SseEmitter add() {
         SseEmitter page = new SseEmitter(FOREVER);
         page.onCompletion(() -> pages.remove(page));
@@ -98,7 +98,7 @@ class Watchers {
         }
     }
 
-    /** Lets pages go before their server stops, which would wait for them. */
+    /** Disconnects pages before their server stops, because the server would wait for them. */
     @EventListener(ContextClosedEvent.class)
     void end() throws InterruptedException {
         ticker.shutdown();

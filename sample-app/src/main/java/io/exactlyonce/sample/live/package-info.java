@@ -1,4 +1,4 @@
-/** The lab with its web page: orders without end, trouble at the push of a button, and what becomes of them, live. */
+/** The lab with its web page: endless orders, faults at the push of a button, and the live outcome. */
 @NullMarked
 package io.exactlyonce.sample.live;
 

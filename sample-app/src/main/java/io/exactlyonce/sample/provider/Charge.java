@@ -1,10 +1,10 @@
 package io.exactlyonce.sample.provider;
 
 /**
- * Money taken.
+ * A charge.
  *
- * @param chargeId the provider's id for it
- * @param orderId what for
- * @param worker the worker that asked first
+ * @param chargeId the provider's id of the charge
+ * @param orderId the order
+ * @param worker the worker that requested the charge first
  */
 record Charge(String chargeId, String orderId, String worker) {}

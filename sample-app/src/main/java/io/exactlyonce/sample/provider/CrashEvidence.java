@@ -8,17 +8,18 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * Decides whether a crash explains that a charge was asked for again. It does if the worker that made the charge was
- * killed before, with the order in its hands, and another worker asks; and it does so once for each order, since one
- * crash makes one more attempt. Anything else means that a handler ran although its key was held or completed.
+ * Decides whether a crash explains a repeated request for a charge. A crash explains it if the worker that made the
+ * charge was killed earlier, while it handled the order, and another worker sends the request. One crash explains one
+ * further attempt, so it counts once for each order. Any other repeat means that a handler ran although its key was
+ * held or completed.
  *
- * <p>An order is in a worker's hands from its charge until its confirmation was answered {@link #SETTLING} ago: the
- * record, the completion and the delete follow that answer, unseen from here. Not thread-safe; the ledger's lock guards
- * it.
+ * <p>A worker handles an order from the charge until {@link #SETTLING} after the answer to the confirmation. After this
+ * answer, the worker records the order, completes the key and deletes the message, which the provider cannot see. Not
+ * thread-safe: the ledger's lock guards this object.
  */
 final class CrashEvidence {
 
-    /** Recording and completing take milliseconds; a busy machine may make them take longer. */
+    /** Recording and completing take milliseconds, or longer on a busy machine. */
     static final Duration SETTLING = Duration.ofSeconds(1);
 
     private final LongSupplier nanoClock;

@@ -1,6 +1,6 @@
 package io.exactlyonce.sample.provider;
 
-/** An idempotency key came back with another order: the caller's keys are not unique. */
+/** An idempotency key arrived with another order, so the caller's keys are not unique. */
 final class KeyReusedException extends RuntimeException {
 
     KeyReusedException(String firstOrderId, String orderId) {

@@ -9,9 +9,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All charges of one side. An idempotency key works as with real card providers: the first request with it charges, the
- * next ones are answered with that charge, and a key that comes back with another order is refused. Each answer of that
- * kind is set down as explained by a crash or not: a key that saves the day too often hides that claims do not work.
+ * All charges of one side. Idempotency keys work as with real card providers: the first request with a key charges,
+ * later requests get the same charge as their answer, and a key with another order is refused. The ledger notes for
+ * each repeated request whether a crash explains it, because a key that prevents many charges hides that claims do not
+ * work.
  */
 final class Ledger {
 
@@ -26,7 +27,7 @@ final class Ledger {
         this.evidence = new CrashEvidence(nanoClock);
     }
 
-    /** Charges an order, or returns the charge that was made under this key before. */
+    /** Charges an order, or returns the charge of an earlier request with this key. */
     Charge charge(String orderId, String worker, @Nullable String idempotencyKey) {
         lock.lock();
         try {
@@ -45,7 +46,7 @@ final class Ledger {
         }
     }
 
-    /** Notes that a worker is told that an order's confirmation is sent: what is left of its handler is short. */
+    /** Notes that a worker's confirmation of an order is answered. The rest of the handler is short. */
     void answered(String orderId, String worker) {
         lock.lock();
         try {
@@ -55,7 +56,7 @@ final class Ledger {
         }
     }
 
-    /** Notes that a worker is killed, with what it has in its hands. */
+    /** Notes that a worker is killed, with the orders that it handles. */
     void killed(String worker) {
         lock.lock();
         try {
@@ -65,7 +66,7 @@ final class Ledger {
         }
     }
 
-    /** Returns what has happened so far; does not change afterwards. */
+    /** Returns the figures so far, as an unchanging copy. */
     Statement statement() {
         lock.lock();
         try {

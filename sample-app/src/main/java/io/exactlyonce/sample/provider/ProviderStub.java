@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The services that a worker calls, on loopback: {@code POST /charges} takes money at once; {@code POST /confirmations}
- * answers after the order's own delay; {@code POST /shipments} ships at once. Each side of the lab has its own, so that nothing is shared.
+ * The services that a worker calls, on loopback: {@code POST /charges} charges at once; {@code POST /confirmations}
+ * answers after the order's delay; {@code POST /shipments} ships at once. Each side of the lab has separate services.
  */
 public final class ProviderStub implements AutoCloseable {
 
@@ -41,11 +41,11 @@ public final class ProviderStub implements AutoCloseable {
     }
 
     /**
-     * Starts one.
+     * Starts the services.
      *
-     * @param port where to listen, or 0 for any free port
-     * @param mailDelay how long the confirmation of an order takes
-     * @param observer told of each request
+     * @param port the port, or 0 for a free port
+     * @param mailDelay the delay of an order's confirmation
+     * @param observer receives each request
      */
     public static ProviderStub start(int port, Function<String, Duration> mailDelay, ProviderObserver observer)
             throws IOException {
@@ -64,17 +64,17 @@ public final class ProviderStub implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /** Returns the ledger's figures as they are now. */
+    /** Returns the ledger's current figures. */
     public Statement statement() {
         return ledger.statement();
     }
 
-    /** Returns how often each order was shipped until now. */
+    /** Returns how often each order was shipped so far. */
     public Statement shipments() {
         return shipments.statement();
     }
 
-    /** Notes that a worker is killed: call it just before. */
+    /** Notes that a worker is killed. Call this just before the kill. */
     public void workerIsKilled(String worker) {
         ledger.killed(worker);
     }

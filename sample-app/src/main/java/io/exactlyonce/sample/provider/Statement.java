@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ledger's figures. A request is honoured if its idempotency key had charged before: it is answered with that charge.
+ * The figures of a ledger. A request is honoured if its idempotency key had charged before, and the answer is the
+ * earlier charge.
  *
  * @param charges how often each order was charged; orders without a charge are absent
  * @param explained the order of each honoured request that a worker's crash explains
- * @param unexplained the order of each other honoured request: its handler ran again for no good reason
+ * @param unexplained the order of each other honoured request, whose handler should not have run again
  */
 public record Statement(Map<String, Long> charges, List<String> explained, List<String> unexplained) {
 
@@ -26,22 +27,22 @@ public record Statement(Map<String, Long> charges, List<String> explained, List<
         return new Statement(charges.stream().collect(groupingBy(Charge::orderId, counting())), explained, unexplained);
     }
 
-    /** Returns how many charges there are in all. */
+    /** Returns the number of all charges. */
     public long total() {
         return charges.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Returns how many charges there are beyond one for each order. */
+    /** Returns the number of charges beyond one per order. */
     public long duplicates() {
         return total() - charges.size();
     }
 
-    /** Returns how many orders were charged more than once. */
+    /** Returns the number of orders that were charged more than once. */
     public long ordersChargedTwiceOrMore() {
         return charges.values().stream().filter(times -> times > 1).count();
     }
 
-    /** Returns how many charges the idempotency key prevented. */
+    /** Returns the number of charges that idempotency keys prevented. */
     public long honouredTotal() {
         return (long) explained.size() + unexplained.size();
     }

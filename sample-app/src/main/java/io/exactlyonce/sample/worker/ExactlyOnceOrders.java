@@ -10,8 +10,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The same worker with this library: no look before the leap, since the order's key is claimed before the handler is
- * called. The claim's {@code downstreamKey()} covers what no claim can: a crash after the charge and before its record.
+ * The same worker with this library. The handler does not look for an earlier run, because the order's key is claimed
+ * before the handler is called. The claim's {@code downstreamKey()} covers the one case that a claim cannot: a crash
+ * after the charge and before its record.
  */
 @Component
 @Profile("exactly-once")
@@ -48,7 +49,7 @@ class ExactlyOnceOrders {
         record(order, chargeId, stopwatch.millis());
     }
 
-    /** Does nothing if an attempt before a crash came this far. */
+    /** Records an order. Does nothing if an attempt before a crash already recorded it. */
     private void record(Order order, String chargeId, long millis) {
         database.sql("""
                         INSERT INTO fulfilment (order_id, charge_id, worker, millis) VALUES (?, ?, ?, ?)

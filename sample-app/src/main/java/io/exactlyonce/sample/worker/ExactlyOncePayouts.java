@@ -8,8 +8,8 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 /**
- * Pays out. A payout that is repeated is worse than a late one: after a crash, its key is parked until an operator has
- * decided whether the money is gone.
+ * Pays out. A repeated payout is worse than a late one. After a crash, the key is therefore parked until an operator
+ * has decided whether the money was paid.
  */
 @Component
 @Profile("exactly-once")

@@ -5,7 +5,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
-/** Ships what orders have sent. Without a key of its own, the listener claims the follow-up key that the message carries. */
+/** Ships orders. The listener names no key, so it claims the follow-up key that the message carries. */
 @Component
 @Profile("exactly-once")
 class ExactlyOnceShipping {

@@ -9,8 +9,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Ties a worker to the lab that started it: tells it the web server's port through standard output, and shuts the worker
- * down in good order when standard input ends, which it does too when the lab dies.
+ * Connects a worker with the lab that started it. Reports the web server's port on standard output. When standard input
+ * ends, which also happens if the lab dies, shuts the worker down gracefully.
  */
 @Component
 @Profile("lab")
@@ -33,7 +33,7 @@ class LabLink implements ApplicationListener<ApplicationReadyEvent> {
     private static void exitAtEndOfInput() {
         try {
             while (System.in.read() >= 0) {
-                // Only the end matters.
+                // The input itself does not matter, only its end.
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

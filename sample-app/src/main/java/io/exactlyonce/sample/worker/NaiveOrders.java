@@ -8,8 +8,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.stereotype.Component;
 
 /**
- * The incident's worker: looks whether the order is processed, charges it, and writes that it is. Between look and
- * write lies the whole of the handler, and nothing extends the visibility timeout meanwhile.
+ * The incident's worker. The handler checks whether the order is processed, charges it, and then records it. The whole
+ * handler lies between the check and the record, and nothing extends the visibility timeout in this time.
  */
 @Component
 @Profile("naive")

@@ -4,7 +4,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
-/** Ships what orders have sent, as often as they have sent it: two messages of one order look like two orders. */
+/** Ships orders once per message. Two messages of one order look like two orders. */
 @Component
 @Profile("naive")
 class NaiveShipping {

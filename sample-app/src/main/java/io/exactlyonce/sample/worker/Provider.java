@@ -7,7 +7,7 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** The services that an order needs: one takes money, one ships, one sends a mail and can be slow. */
+/** A client of the services that an order needs: one charges, one ships, and one sends a mail and can be slow. */
 @Component
 class Provider {
 
@@ -26,7 +26,7 @@ class Provider {
     /**
      * Charges an order.
      *
-     * @param idempotencyKey what the provider recognises a repetition by, or {@code null} to charge anew each time
+     * @param idempotencyKey the key by which the provider recognises a repetition, or {@code null} to charge each time
      * @return the charge's id
      */
     String charge(Order order, @Nullable String idempotencyKey) {
@@ -49,7 +49,7 @@ class Provider {
     /**
      * Has an order shipped.
      *
-     * @param idempotencyKey by which a repetition is recognised, or {@code null} to ship each time
+     * @param idempotencyKey the key by which the provider recognises a repetition, or {@code null} to ship each time
      */
     void ship(Shipment shipment, @Nullable String idempotencyKey) {
         http.post()

@@ -3,6 +3,6 @@ package io.exactlyonce.sample.worker;
 /**
  * A message of the shipment queue, which the handler of an order sends.
  *
- * @param orderId identifies the order to ship
+ * @param orderId the order to ship
  */
 record Shipment(String orderId) {}

@@ -2,7 +2,7 @@ package io.exactlyonce.sample.worker;
 
 import java.util.concurrent.TimeUnit;
 
-/** How long a handler has been running. */
+/** Measures how long a handler has been running. */
 record Stopwatch(long startNanos) {
 
     static Stopwatch start() {

@@ -1,4 +1,4 @@
-/** The order worker: an ordinary Spring Boot application, once with the incident's listener and once with ours. */
+/** The order worker: an ordinary Spring Boot application, with the incident's listener or with ours. */
 @NullMarked
 package io.exactlyonce.sample.worker;
 
