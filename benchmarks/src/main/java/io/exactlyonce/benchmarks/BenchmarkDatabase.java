@@ -13,10 +13,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 
-/** A PostgreSQL server in a process of its own, as durable as one in production, with the claims' table. */
+/** A PostgreSQL server in a separate process, as durable as in production, with the claim table. */
 public final class BenchmarkDatabase implements AutoCloseable {
 
-    /** As many connections as an application has by default. */
+    /** The default number of an application's connections. */
     public static final int CONNECTIONS = 10;
 
     private final Postgres server;
@@ -37,12 +37,12 @@ public final class BenchmarkDatabase implements AutoCloseable {
         new ClaimSchema(table(pool)).create();
     }
 
-    /** Returns the claim table behind a pool, as an application has it. */
+    /** Returns the claim table on a pool, as an application has it. */
     public static ClaimTable table(ClaimPool pool) {
         return new ClaimTable(pool.dataSource(), Duration.ofDays(14), SynchronousCommit.ON);
     }
 
-    /** Starts a server that waits for no disk. */
+    /** Starts a server that does not wait for the disk. */
     public static BenchmarkDatabase notDurable() throws IOException {
         return new BenchmarkDatabase(new Postgres(false));
     }
@@ -57,18 +57,18 @@ public final class BenchmarkDatabase implements AutoCloseable {
         return server.port();
     }
 
-    /** Returns the pool that an application would have. */
+    /** Returns a pool as an application has it. */
     public ClaimPool pool() {
         return pool;
     }
 
-    /** Empties the table, and writes out what is left to write, so that each turn begins alike. */
+    /** Empties the table, and flushes pending writes, so that each turn starts in the same state. */
     public void reset() throws SQLException {
         server.execute("postgres", "TRUNCATE exactly_once_claim");
         server.execute("postgres", "CHECKPOINT");
     }
 
-    /** Returns how many claims are completed, and checks that none is not. */
+    /** Returns the number of completed claims, and checks that all claims are completed. */
     public long requireAllCompleted() throws SQLException {
         try (Connection connection = server.dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();

@@ -35,8 +35,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scenarios whose letters it is given, all of them by default, and writes a report of what they find. With
- * {@code -Dbench.quick} contestants and turns are fewer; with {@code -Dbench.short} it measures for a moment only, to see that
+ * Runs the scenarios whose letters are given (by default all), and writes a report of their findings.
+ * {@code -Dbench.quick} reduces contestants and turns. {@code -Dbench.short} measures only for a moment, to check that
  * everything works.
  */
 public final class Benchmarks {
@@ -55,15 +55,18 @@ public final class Benchmarks {
             Map.entry("k", new DynamoDbScenario()),
             Map.entry("l", new StatementCostScenario())));
 
-    /** Those of the quick form, the most important ones first. */
+    /** The scenarios of the quick form, the most important ones first. */
     private static final List<String> QUICK = List.of("a", "j", "b", "d", "e", "h");
 
-    /** Where times are not judged, scenarios need not have the machine to themselves. */
+    /** The number of scenarios that run at the same time if times do not matter. */
     private static final int AT_A_TIME_IF_SHORT = 2;
 
     private Benchmarks() {}
 
-    /** Entry point; {@code -Dbench.results} says where the figures go, and {@code report.md} beside them. */
+    /**
+     * Runs the benchmarks. {@code -Dbench.results} names the file for the figures; {@code report.md} is written beside
+     * it.
+     */
     public static void main(String[] arguments) throws Exception {
         List<String> all = List.of(arguments);
         if (all.contains(Role.SQS.argument())) {
@@ -119,7 +122,10 @@ public final class Benchmarks {
         }
     }
 
-    /** What one scenario fails at does not cost the findings of the rest; all are written as soon as it ends. */
+    /**
+     * Runs a scenario. If the scenario fails, the findings of the others are kept. All findings are written as soon as
+     * it ends.
+     */
     private static @Nullable Void run(Plan plan, Findings findings, Report report) throws Exception {
         System.out.printf("%n## (%s)%n", findings.letter());
         long startNanos = System.nanoTime();

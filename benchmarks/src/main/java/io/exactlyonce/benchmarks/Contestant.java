@@ -1,25 +1,25 @@
 package io.exactlyonce.benchmarks;
 
-/** Does a scenario's work as fast as it can. */
+/** A contestant, which does a scenario's work as fast as possible. */
 public interface Contestant {
 
     /** Returns the name for tables. */
     String name();
 
     /**
-     * Works for a while, and checks its own work.
+     * Works for one turn, and checks the results.
      *
-     * @return what it reached, most often units of work per second
-     * @throws IllegalStateException if the work was not done right, by a contestant that promises that
+     * @return the reached value, usually units of work per second
+     * @throws IllegalStateException if a contestant that promises correct work did not do it correctly
      */
     Reading run(Turn turn) throws Exception;
 
-    /** Gets ready to work, as far as that takes work. */
+    /** Prepares for the turns, if preparation takes work. */
     default void warmUp(Turn turn) throws Exception {
         run(turn);
     }
 
-    /** Returns what was not done right so far, for tables; empty if all was. */
+    /** Returns the faults so far, for tables; empty if there are none. */
     default String faults() {
         return "";
     }

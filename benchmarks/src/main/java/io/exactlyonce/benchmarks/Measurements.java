@@ -13,25 +13,30 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What contestants reached in each round. */
+/** The values that contestants reached in each round. */
 public final class Measurements {
 
-    /** Turns in a row that must not differ by more for a contestant to be in its steady state. */
+    /** The number of consecutive turns that must be similar before a contestant counts as steady. */
     private static final int STEADY_TURNS = 3;
 
     private static final double STEADY_SPREAD = 0.05;
 
-    /** A contestant whose turns always differ is measured all the same, and the table tells. */
+    /**
+     * The most turns until a contestant is steady. A contestant that never becomes steady is measured anyway, and the
+     * table mentions it.
+     */
     private static final int MAX_TURNS_UNTIL_STEADY = 25;
 
     private final Map<Contestant, List<Attempts<Reading>>> turns = new LinkedHashMap<>();
 
-    /** How each contestant came to its steady state, if it was to. */
+    /** How each contestant became steady, if steadiness is required. */
     private final List<String> ways = new ArrayList<>();
 
     private Measurements() {}
 
-    /** Lets all contestants warm up, and then work in turns: A B C A B C, so that what disturbs one disturbs all. */
+    /**
+     * Lets all contestants warm up, and then work in turns (A B C A B C), so that a disturbance affects all of them.
+     */
     public static Measurements of(List<? extends Contestant> contestants, Plan plan) throws Exception {
         Measurements measurements = new Measurements();
         for (Contestant contestant : contestants) {
@@ -49,7 +54,7 @@ public final class Measurements {
                         .turns
                         .computeIfAbsent(contestant, first -> new ArrayList<>())
                         .add(turn);
-                // Shows progress; kept apart from the tables.
+                // Progress goes to standard error, apart from the tables.
                 System.err.printf(
                         "round %d: %s: %,.0f; load from elsewhere, %%: %s%n",
                         round, contestant.name(), turn.counted().reading().value(), turn.loads());
@@ -58,7 +63,7 @@ public final class Measurements {
         return measurements;
     }
 
-    /** Lets it work until it becomes no faster, and tells what each turn reached. */
+    /** Runs a contestant until it becomes no faster, and returns the value of each turn as text. */
     private static String wayToSteadyState(Contestant contestant, Turn turn) throws Exception {
         List<Double> reached = new ArrayList<>();
         do {
@@ -81,12 +86,12 @@ public final class Measurements {
         return last.getMax() - last.getMin() < STEADY_SPREAD * last.getMax();
     }
 
-    /** Returns the median of the ratios of two contestants' values in the same round. */
+    /** Returns the median ratio of two contestants' values in the same round. */
     public double ratio(Contestant one, Contestant other) {
         return ratio(one, other, Reading::value);
     }
 
-    /** Returns the median of the ratios of two contestants' further figures in the same round. */
+    /** Returns the median ratio of two contestants' additional figures in the same round. */
     public double ratio(Contestant one, Contestant other, String figure) {
         return ratio(
                 one, other, reading -> Objects.requireNonNull(reading.figures().get(figure), figure));
@@ -105,12 +110,12 @@ public final class Measurements {
         return median(of(contestant));
     }
 
-    /** Returns the median of a contestant's further figures of a name. */
+    /** Returns the median of one of a contestant's additional figures. */
     public double median(Contestant contestant, String figure) {
         return median(of(contestant, reading -> reading.figures().getOrDefault(figure, Double.NaN)));
     }
 
-    /** Returns what a contestant reached in each round. */
+    /** Returns a contestant's value in each round. */
     public List<Double> of(Contestant contestant) {
         return of(contestant, Reading::value);
     }
@@ -125,7 +130,7 @@ public final class Measurements {
         return Objects.requireNonNull(turns.get(contestant), contestant.name());
     }
 
-    /** Returns the value in the middle, or between the two in the middle. */
+    /** Returns the middle value, or the mean of the two middle values. */
     public static double median(List<Double> values) {
         List<Double> sorted = values.stream().sorted().toList();
         int middle = sorted.size() / 2;
@@ -133,10 +138,10 @@ public final class Measurements {
     }
 
     /**
-     * Returns a table in Markdown: each contestant's median, lowest and highest value, its ratio to the first one, the medians
-     * of its further figures, and how busy the machine was besides.
+     * Returns a Markdown table: each contestant's median, lowest and highest value, its ratio to the first contestant,
+     * the medians of its additional figures, and the load of other programs.
      *
-     * @param unit what is counted
+     * @param unit the unit of the values
      */
     public String table(String unit) {
         Contestant first = turns.keySet().iterator().next();

@@ -6,26 +6,26 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * How much a scenario measures.
+ * The extent of a scenario's measurement.
  *
- * @param form how much is asked for
- * @param rounds turns of each contestant
- * @param warmUp of each contestant, not counted
- * @param turn of each contestant in each round
- * @param repeats what becomes of turns on a busy machine
- * @param steady whether contestants warm up further, until they become no faster
- * @param beforeTurns is done between the last warm-up and the first turn
+ * @param form the extent of the run
+ * @param rounds the number of turns of each contestant
+ * @param warmUp the warm-up of each contestant, which does not count
+ * @param turn one turn of a contestant
+ * @param repeats the rule for turns on a busy machine
+ * @param steady whether contestants warm up until they become no faster
+ * @param beforeTurns runs between the last warm-up and the first turn
  */
 public record Plan(
         Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats, boolean steady, Runnable beforeTurns) {
 
-    /** How much is asked for. */
+    /** The extent of a run. */
     public enum Form {
-        /** Proves that the benchmarks work, and no more. */
+        /** Only proves that the benchmarks work. */
         SHORT,
-        /** Ratios of the contestants that matter most, in a few minutes a scenario. */
+        /** Ratios of the most important contestants, in a few minutes per scenario. */
         QUICK,
-        /** All contestants, long enough for figures that can be published. */
+        /** All contestants, for long enough to publish the figures. */
         FULL
     }
 
@@ -59,20 +59,20 @@ public record Plan(
     }
 
     private static void nothing() {
-        // Turns begin as soon as contestants are warm.
+        // Turns start as soon as contestants are warm.
     }
 
-    /** Returns the same with something to be done between the last warm-up and the first turn. */
+    /** Returns this plan with a task between the last warm-up and the first turn. */
     public Plan withBeforeTurns(Runnable other) {
         return new Plan(form, rounds, warmUp, turn, repeats, steady, other);
     }
 
-    /** Returns the same with another number of rounds. */
+    /** Returns this plan with another number of rounds. */
     public Plan withRounds(int other) {
         return new Plan(form, other, warmUp, turn, repeats, steady, beforeTurns);
     }
 
-    /** Returns the same with other numbers of messages. */
+    /** Returns this plan with other numbers of messages. */
     public Plan withMessages(int warmingUp, int messages) {
         return new Plan(
                 form,
@@ -84,7 +84,7 @@ public record Plan(
                 beforeTurns);
     }
 
-    /** Returns how many messages listeners may have at a time, one after the other. */
+    /** Returns the numbers of messages that listeners may process at a time, to be measured one after another. */
     public List<Integer> concurrencies() {
         if (isShort()) {
             return List.of(100);
@@ -93,13 +93,13 @@ public record Plan(
         return Stream.of(wanted.split(",")).map(Integer::valueOf).toList();
     }
 
-    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
+    /** Returns whether a contestant takes part. {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves out all others. */
     public boolean wants(Enum<?> contestant) {
         String wanted = System.getProperty("bench.contestants", "");
         return wanted.isEmpty() || List.of(wanted.split(",")).contains(contestant.name());
     }
 
-    /** Returns one of three, by how much is asked for. */
+    /** Returns one of three values, according to the form. */
     public <T> T choose(T ifShort, T ifQuick, T ifFull) {
         return switch (form) {
             case SHORT -> ifShort;
@@ -108,7 +108,7 @@ public record Plan(
         };
     }
 
-    /** Returns whether this proves no more than that the benchmarks work. */
+    /** Returns whether the run only proves that the benchmarks work. */
     public boolean isShort() {
         return form == Form.SHORT;
     }

@@ -3,14 +3,14 @@ package io.exactlyonce.benchmarks;
 import java.util.Map;
 
 /**
- * What a contestant reached in a turn.
+ * The result of a contestant's turn.
  *
- * @param value what contestants are compared by: most often units of work per second
- * @param figures further ones, by the heads of their columns
+ * @param value the value for comparing contestants, usually units of work per second
+ * @param figures additional figures by column heading
  */
 public record Reading(double value, Map<String, Double> figures) {
 
-    /** Returns one without further figures. */
+    /** Returns a result without additional figures. */
     public static Reading of(double value) {
         return new Reading(value, Map.of());
     }

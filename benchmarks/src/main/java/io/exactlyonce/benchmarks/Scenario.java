@@ -8,7 +8,7 @@ public interface Scenario {
     /**
      * Measures.
      *
-     * @param findings takes tables, and figures by their names in {@code results.json}
+     * @param findings receives tables, and figures by their names in {@code results.json}
      */
     void run(Plan plan, Findings findings) throws Exception;
 }

@@ -3,9 +3,9 @@ package io.exactlyonce.benchmarks;
 import java.time.Duration;
 
 /**
- * How much a contestant does in one go.
+ * The extent of one turn of a contestant.
  *
- * @param length for contestants that go by the clock
- * @param messages for contestants that drain a queue
+ * @param length the length, for contestants that work for a time
+ * @param messages the number of messages, for contestants that drain a queue
  */
 public record Turn(Duration length, int messages) {}

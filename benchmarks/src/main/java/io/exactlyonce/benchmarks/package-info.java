@@ -1,4 +1,4 @@
-/** Measurements: contestants that do the same work in turns, and what they took. */
+/** Measurements: contestants that do the same work in turns, and their results. */
 @NullMarked
 package io.exactlyonce.benchmarks;
 

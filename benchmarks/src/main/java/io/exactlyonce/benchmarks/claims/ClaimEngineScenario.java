@@ -9,7 +9,7 @@ import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 import java.util.Map;
 
-/** Threads that claim a key and complete it, against the same statements without any engine, in the same minute. */
+/** Compares threads that claim and complete keys with the same statements without an engine, in the same minute. */
 public final class ClaimEngineScenario implements Scenario {
 
     @Override

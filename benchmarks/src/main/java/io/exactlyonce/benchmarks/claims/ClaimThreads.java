@@ -25,25 +25,25 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The claim engine as an application has it: each thread claims new keys, then completes them.
+ * The claim engine as an application uses it: each thread claims new keys, and then completes them.
  *
- * @param pool leads to the table
- * @param threads how many
- * @param keys of each call
+ * @param pool connections to the claim table
+ * @param threads the number of threads
+ * @param keys the number of keys in each call
  */
 public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     /**
-     * What they did.
+     * The result of the threads.
      *
-     * @param pairs claims that were completed
-     * @param perSecond the same in each second
+     * @param pairs the number of claims that were completed
+     * @param perSecond the same per second
      */
     public record Result(long pairs, double perSecond) {}
 
-    /** Lets them work, and checks each answer. */
+    /** Runs the threads, and checks each answer. */
     public Result run(Duration length) throws Exception {
         ClaimStore postgres = new PostgresClaimStore(BenchmarkDatabase.table(pool));
         GroupCommitSettings terms =

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Stands in for pgbench: threads with a connection each, over the JDBC driver. */
+/** Replaces pgbench by threads with one JDBC connection each. */
 final class DriverLoops implements RawStatements {
 
     private static final String CLAIM = """
@@ -51,7 +51,7 @@ final class DriverLoops implements RawStatements {
         return contestant("JDBC driver, fifty rows, %d clients".formatted(clients), clients, 50);
     }
 
-    /** Returns clients that claim and complete as many rows in a statement as are asked for. */
+    /** Returns clients that claim and complete this number of rows in each statement. */
     Contestant batch(int clients, int rows) {
         return contestant("JDBC driver, %d rows, %d clients".formatted(rows, clients), clients, rows);
     }

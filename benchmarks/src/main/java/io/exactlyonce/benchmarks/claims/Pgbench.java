@@ -19,7 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** PostgreSQL's own benchmark program, in a process of its own: prepared statements, two threads. */
+/** PostgreSQL's own benchmark program in a separate process, with prepared statements and two threads. */
 final class Pgbench implements RawStatements {
 
     private static final Path DEBIAN = Path.of("/usr/lib/postgresql");
@@ -40,7 +40,9 @@ final class Pgbench implements RawStatements {
         return Stream.concat(debian(), onPath).filter(Files::isExecutable).findFirst();
     }
 
-    /** On Debian, what is on the path is a script that looks for the newest version. */
+    /**
+     * Returns the directories of Debian. The program on Debian's path is a script that searches for the newest version.
+     */
     private static Stream<Path> debian() {
         String[] versions = DEBIAN.toFile().list();
         return versions == null
@@ -94,7 +96,7 @@ final class Pgbench implements RawStatements {
                         "--username=postgres",
                         "postgres"))
                 .redirectErrorStream(true);
-        // The engine does without sequential scans, too: on a young table they are slower than the planner thinks.
+        // The engine also forbids sequential scans, because on a young table they are slower than the planner expects.
         command.environment().put("PGPASSWORD", LocalPostgres.password());
         command.environment().put("PGOPTIONS", "-c enable_seqscan=off");
         Process process = command.start();

@@ -7,16 +7,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The same statements without an engine. */
+/** The engine's statements without the engine. */
 interface RawStatements {
 
-    /** Returns one row per transaction. */
+    /** Returns clients with one row per transaction. */
     Contestant single(int clients) throws IOException;
 
-    /** Returns fifty rows per statement, keys counted. */
+    /** Returns clients with fifty rows per statement; keys are counted. */
     Contestant batchOfFifty(int clients) throws IOException;
 
-    /** Finds pgbench; without it the JDBC driver has to do, and its names say so. */
+    /** Finds pgbench. Without pgbench, the JDBC driver replaces it, and the names of the contestants mention that. */
     static RawStatements find(BenchmarkDatabase database, Findings findings) {
         Optional<Path> pgbench = Pgbench.find();
         if (pgbench.isEmpty()) {

@@ -20,8 +20,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * (l): what PostgreSQL does for a claim and its completion, in processor time of all of its processes. One thread, so that each
- * call of the store is a statement of its own; a server that waits for no disk. Then each kind of call by itself.
+ * (l): PostgreSQL's processor time for a claim and its completion, over all of its processes. There is one thread, so
+ * that each call of the store is a separate statement. The server does not wait for the disk. Then each kind of call is
+ * measured alone.
  */
 public final class StatementCostScenario implements Scenario {
 
@@ -87,7 +88,7 @@ public final class StatementCostScenario implements Scenario {
         return table.toString();
     }
 
-    /** The first quarter warms up. */
+    /** Returns a table row. The first quarter of the calls warms up. */
     private static String row(BenchmarkDatabase database, int calls, String name, Call call) throws Exception {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         int warm = calls / 4;
@@ -107,7 +108,7 @@ public final class StatementCostScenario implements Scenario {
                         (threads.getCurrentThreadCpuTime() - beforeNanos) / measured);
     }
 
-    /** The store without anything in front of it. */
+    /** The store alone, without the engine. */
     private record Store(BenchmarkDatabase database, int keys) implements Contestant {
 
         @Override
@@ -131,7 +132,7 @@ public final class StatementCostScenario implements Scenario {
         }
     }
 
-    /** Another contestant, whose work the server's processor time is shared out to. */
+    /** A contestant whose figure is the server's processor time per unit of another contestant's work. */
     private record Timed(BenchmarkDatabase database, Contestant contestant) implements Contestant {
 
         @Override

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** (j): as (a), but SQS and the database answer as late as in the cloud. All contestants warm up without that. */
+/** (j): like (a), but SQS and the database answer as late as in the cloud. All contestants warm up without delays. */
 public final class CloudScenario implements Scenario {
 
     private static final Duration SQS_REQUEST = Duration.ofMillis(8);
@@ -76,7 +76,7 @@ public final class CloudScenario implements Scenario {
         return plan.choose(few, few, List.of(PLAIN, EXTERNAL, TWO_COMMITS, INBOX));
     }
 
-    /** For turns of some seconds, also at low concurrency. */
+    /** Returns the number of messages for a turn of some seconds, also at low concurrency. */
     private static int messages(Plan plan, int concurrency) {
         return concurrency < 50 ? plan.turn().messages() / 5 : plan.turn().messages();
     }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleBiFunction;
 
-/** Listeners that drain queues in turns, all at the same concurrency. The rest are compared to the first one. */
+/** Listeners that drain queues in turns at the same concurrency, and are compared with the first listener. */
 final class DrainRace {
 
     private final List<DrainingListener> contestants;
@@ -25,10 +25,10 @@ final class DrainRace {
     /**
      * Measures, and makes a table.
      *
-     * @param findings takes the table
-     * @param title stands above the table
-     * @param prefix of the queues' and databases' names
-     * @param duplicates each how manieth message is one; 0 for none
+     * @param findings receives the table
+     * @param title the heading of the table
+     * @param prefix the prefix of the queues' and databases' names
+     * @param duplicates every how many messages one is a duplicate; 0 for none
      */
     static DrainRace run(
             Servers servers,
@@ -61,17 +61,17 @@ final class DrainRace {
         }
     }
 
-    /** Returns the ratio of two contestants; not a number if one of them did not take part. */
+    /** Returns the ratio of two contestants; NaN if one of them did not take part. */
     double ratio(String one, String other) {
         return ratio(one, other, measured::ratio);
     }
 
-    /** Returns the ratio of two contestants' processor times, each its process's alone; not a number as above. */
+    /** Returns the ratio of two contestants' processor times, without other processes; NaN as above. */
     double ratioOfClientCpu(String one, String other) {
         return ratio(one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU));
     }
 
-    /** Returns the same without what the JIT compiler took, which ends when a process has run for long. */
+    /** Returns the same ratio without the time of the JIT compiler, which ends when a process has run for long. */
     double ratioOfWarmClientCpu(String one, String other) {
         return ratio(
                 one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU_WITHOUT_JIT));
@@ -85,7 +85,7 @@ final class DrainRace {
                 : Double.NaN;
     }
 
-    /** Returns the ratio of one to the fastest of several. */
+    /** Returns the ratio of a contestant to the fastest of several others. */
     double ratioToBest(String one, Predicate<String> candidates) {
         return contestants.stream()
                 .map(DrainingListener::name)

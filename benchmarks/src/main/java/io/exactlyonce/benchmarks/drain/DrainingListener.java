@@ -14,30 +14,33 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A worker that drains its queue, in a JVM of its own. */
+/** A worker in a separate JVM that drains its queue. */
 final class DrainingListener implements Contestant, AutoCloseable {
 
     private static final int WINDOW_SECONDS = 60;
 
-    /** Its own process alone. */
+    /** The processor time of the worker's process. */
     static final String CLIENT_CPU = "client's CPU, us a message";
 
-    /** The same without the threads of its JIT compiler. */
+    /** The same without the threads of the JIT compiler. */
     static final String CLIENT_CPU_WITHOUT_JIT = "client's CPU without the JIT compiler, us a message";
 
-    /** Counted by the JVM, for each of its threads, so that other work on the machine changes it little. */
+    /**
+     * Allocated bytes, which the JVM counts for each of its threads, so that other work on the machine hardly changes
+     * them.
+     */
     static final String ALLOCATED = "bytes allocated a message";
 
-    /** All of PostgreSQL's processes. */
+    /** The processor time of all of PostgreSQL's processes. */
     static final String DATABASE_CPU = "database's CPU, us a message";
 
-    /** Where claims are in DynamoDB. */
+    /** Requests to DynamoDB, if claims are there. */
     static final String STORE_REQUESTS = "requests to DynamoDB a message";
 
-    /** Where claims are in DynamoDB. */
+    /** Write units of DynamoDB, if claims are there. */
     static final String STORE_WRITES = "write units a message";
 
-    /** A poll that a worker has given up may still take messages until it ends. */
+    /** After a worker gives up a poll, the poll may still take messages for this long. */
     private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(1_200);
 
     private final Servers servers;
@@ -54,8 +57,8 @@ final class DrainingListener implements Contestant, AutoCloseable {
     /**
      * Starts the worker.
      *
-     * @param queue name of its queue and its database
-     * @param duplicates each how manieth message is one; 0 for none
+     * @param queue the name of its queue and its database
+     * @param duplicates every how many messages one is a duplicate; 0 for none
      */
     DrainingListener(Servers servers, Listener listener, String queue, int duplicates)
             throws IOException, SQLException {

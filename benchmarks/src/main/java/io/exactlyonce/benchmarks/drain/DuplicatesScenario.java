@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** (c): one message of five repeats an order that came shortly before. */
+/** (c): every fifth message repeats an earlier order that was sent shortly before. */
 public final class DuplicatesScenario implements Scenario {
 
     private static final int CONCURRENCY = 100;

@@ -11,7 +11,10 @@ import io.exactlyonce.benchmarks.report.Findings;
 import java.util.Locale;
 import java.util.Optional;
 
-/** (k): what a message asks of DynamoDB, where claims are kept there. Counts alone: DynamoDB Local's speed says nothing. */
+/**
+ * (k): the requests to DynamoDB per message, if claims are kept there. Only counts are measured, because the speed of
+ * DynamoDB Local means nothing.
+ */
 public final class DynamoDbScenario implements Scenario {
 
     private static final int CONCURRENCY = 100;

@@ -7,10 +7,10 @@ import java.util.List;
 /**
  * A listener that takes part.
  *
- * @param protection how it protects itself
- * @param name for tables
- * @param concurrency most messages at a time
- * @param properties further ones of Spring Boot, {@code name=value}
+ * @param protection its protection against duplicates
+ * @param name its name in tables
+ * @param concurrency the most messages at a time
+ * @param properties additional properties of Spring Boot, as {@code name=value}
  */
 record Listener(Protection protection, String name, int concurrency, List<String> properties) {
 

@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * (i): the same listener with all that observes deliveries by default (meters, the watch on windows, the log's context, application
- * events, what the audit and the endpoint know), and with none of it. Observations are off, as they are by default.
+ * (i): the same listener with all default observers of deliveries (meters, the watch on visibility timeouts, the log
+ * context, application events, the data for audit and endpoint), and without any. Observations are off, which is their
+ * default.
  */
 public final class MetricsScenario implements Scenario {
 

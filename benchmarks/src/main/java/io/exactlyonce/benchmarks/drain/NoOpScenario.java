@@ -29,7 +29,7 @@ public final class NoOpScenario implements Scenario {
     private static final List<Protection> ALL =
             List.of(PLAIN, EXTERNAL, BATCH, DATABASE, TWO_COMMITS, INBOX, NAIVE, METADATA_STORE, SHED_LOCK);
 
-    /** Whatever their safety: they keep duplicates off by a library. */
+    /** Libraries that prevent duplicates, whatever their safety. */
     private static final Set<String> PEERS =
             Stream.of(METADATA_STORE, SHED_LOCK).map(Protection::label).collect(Collectors.toSet());
 
@@ -81,7 +81,10 @@ public final class NoOpScenario implements Scenario {
                 "a_vs_best_peer" + suffix, race.ratioToBest(ours, PEERS::contains));
     }
 
-    /** The short forms of other scenarios have those that are left out of this one. Targets compare more at 100 than at 10. */
+    /**
+     * Returns the contestants. Contestants that are left out here take part in the short forms of other scenarios. At
+     * concurrency 100, targets compare more contestants than at 10.
+     */
     private static List<Protection> contestants(Plan plan, int concurrency) {
         List<Protection> few = concurrency == 10
                 ? List.of(PLAIN, EXTERNAL, TWO_COMMITS)

@@ -7,21 +7,21 @@ import java.util.Random;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The messages of a turn: the same for all contestants.
+ * The messages of a turn, which are the same for all contestants.
  *
- * @param bodies in the order in which they are sent
- * @param different how many orders they are about
+ * @param bodies the bodies in sending order
+ * @param different the number of different orders
  */
 record Orders(List<String> bodies, int different) {
 
-    /** A duplicate follows its original closely, as after a short visibility timeout. */
+    /** The longest distance between an order and its duplicate, as after a short visibility timeout. */
     private static final int FAR = 100;
 
     /**
      * Makes messages.
      *
-     * @param turn makes the keys of each turn new
-     * @param duplicates each how manieth message repeats an earlier one; 0 for none
+     * @param turn the number of the turn, so that each turn has new keys
+     * @param duplicates every how many messages one repeats an earlier message; 0 for none
      */
     static Orders of(int turn, int messages, int duplicates) {
         Random random = new Random(turn);

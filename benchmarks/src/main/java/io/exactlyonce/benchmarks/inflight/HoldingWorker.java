@@ -16,12 +16,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A worker that holds messages, whose handlers need no thread. */
+/** A worker that holds messages. Its handlers need no thread. */
 final class HoldingWorker implements AutoCloseable {
 
     private static final int THREADS = 20;
 
-    /** Besides one for each poll that may wait for messages: otherwise polls would keep them from renewals and deletions. */
+    /**
+     * Connections in addition to one for each poll that may wait for messages. Otherwise polls would take the
+     * connections of renewals and deletions.
+     */
     private static final int CONNECTIONS = 50;
 
     private final Servers servers;
@@ -51,7 +54,7 @@ final class HoldingWorker implements AutoCloseable {
         return protection.label();
     }
 
-    /** Sends messages, and lets it begin. */
+    /** Sends messages, and starts to hold them. */
     void begin(Hold hold) throws Exception {
         List<String> bodies = IntStream.range(0, hold.messages())
                 .mapToObj(number -> new Order(UUID.randomUUID().toString(), number, 1_000))
@@ -61,7 +64,7 @@ final class HoldingWorker implements AutoCloseable {
         worker.tell(Task.of(hold));
     }
 
-    /** Waits until it has let all messages go. */
+    /** Waits until all messages are released. */
     void end() throws IOException {
         result = worker.hear(Hold.Result.class);
         if (protection.isOurs() && result.duplicates() + result.lost() > 0) {
@@ -103,7 +106,7 @@ final class HoldingWorker implements AutoCloseable {
                 : "%,d duplicates, %,d lost".formatted(ended.duplicates(), ended.lost());
     }
 
-    /** It would go on holding its messages for as long as its listener waits for handlers. */
+    /** Kills the worker. Otherwise it would hold its messages for as long as its listener waits for handlers. */
     @Override
     public void close() {
         worker.kill();

@@ -19,10 +19,13 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** (f): many deliveries in flight at the same time, each for many windows; all contestants in the same minutes. */
+/**
+ * (f): many deliveries in flight at the same time, each for many visibility timeouts. All contestants run in the same
+ * minutes.
+ */
 public final class InFlightScenario implements Scenario {
 
-    /** {@code -Dbench.minutes=20} asks for more. */
+    /** The full form. {@code -Dbench.minutes=20} makes it longer. */
     private static final Hold FULL = new Hold(10_000, Integer.getInteger("bench.minutes", 5), 60);
 
     private static final int WINDOW_SECONDS = 30;
@@ -47,7 +50,7 @@ public final class InFlightScenario implements Scenario {
                 }
             }
             Collection<HoldingWorker> all = workers.values();
-            // Once before, so that what only the first messages need is not counted.
+            // A first run, so that costs of first messages do not count.
             holdAtTheSameTime(all, new Hold(hold.messages() / 10, 0, 0));
             long before = transactions(servers);
             LoadSample begin = LoadSample.now();
@@ -65,7 +68,7 @@ public final class InFlightScenario implements Scenario {
         }
     }
 
-    /** Those of contestants that were left out are not numbers. */
+    /** Returns the figures. Contestants that were left out have NaN. */
     private static Map<String, Double> figures(Map<Protection, HoldingWorker> workers) {
         ToDoubleFunction<Protection> changes = of(workers, worker -> worker.median(Hold.Part::changes));
         ToDoubleFunction<Protection> cpu = of(workers, worker -> worker.median(Hold.Part::corePercent));
@@ -118,7 +121,7 @@ public final class InFlightScenario implements Scenario {
                         + workers.stream().map(HoldingWorker::row).collect(Collectors.joining()));
     }
 
-    /** PostgreSQL's own count, which comes a little late. */
+    /** Returns the number of transactions that PostgreSQL counts, which is updated with a small delay. */
     private static long transactions(Servers servers) throws SQLException {
         try (Connection connection = servers.postgres().dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();

@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** A claim and its completion, each committed, over a connection that waits for nothing else: what cannot be saved. */
+/**
+ * A claim and its completion, each with its own commit, on a connection without other work. No solution can be faster.
+ */
 final class BareCommits implements Contestant {
 
     private static final String CLAIM = """
@@ -25,7 +27,7 @@ final class BareCommits implements Contestant {
     private final Postgres postgres;
     private final String database;
 
-    /** @param database of a worker, with its tables */
+    /** @param database the database of a worker, with its tables */
     BareCommits(Postgres postgres, String database) {
         this.postgres = postgres;
         this.database = database;
@@ -36,7 +38,7 @@ final class BareCommits implements Contestant {
         return "two bare JDBC commits";
     }
 
-    /** One straight after the other. */
+    /** Warms up without pauses. */
     @Override
     public void warmUp(Turn turn) throws SQLException {
         try (Connection connection = postgres.dataSource(database).getConnection();

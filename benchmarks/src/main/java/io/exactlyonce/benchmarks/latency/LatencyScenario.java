@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** (e): what a claim adds to the time for which an application has a message, at low load. */
+/** (e): the time that a claim adds to the time for which an application has a message, at low load. */
 public final class LatencyScenario implements Scenario {
 
     private static final int MESSAGES = 200;
@@ -45,7 +45,10 @@ public final class LatencyScenario implements Scenario {
         }
     }
 
-    /** Returns the median over the rounds of what one adds to a plain listener, in multiples of two commits. */
+    /**
+     * Returns the median, over the rounds, of the time that a contestant adds to a plain listener, in multiples of two
+     * commits.
+     */
     private static double added(Measurements measured, Contestant one, Contestant plain, Contestant bare) {
         List<Double> ones = measured.of(one);
         return Measurements.median(IntStream.range(0, ones.size())

@@ -2,7 +2,7 @@ package io.exactlyonce.benchmarks.latency;
 
 import java.util.concurrent.TimeUnit;
 
-/** A low load: one after the other, with a pause before each. */
+/** A low load: one unit of work after another, with a pause before each. */
 final class Pace {
 
     private static final long PAUSE_MILLIS = 20;
@@ -13,7 +13,7 @@ final class Pace {
         this.left = times;
     }
 
-    /** Waits for the next turn; returns whether there is one. */
+    /** Waits until the next unit of work is due. Returns false at the end. */
     boolean await() throws InterruptedException {
         if (left-- == 0) {
             return false;

@@ -17,13 +17,16 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A worker that is sent one message at a time, and deletes each at once. Its figure is the median time in hand. */
+/**
+ * A worker that gets one message at a time, and deletes each at once. Its figure is the median time for which it has a
+ * message.
+ */
 final class PacedListener implements Contestant, AutoCloseable {
 
     private static final int WINDOW_SECONDS = 60;
     private static final int SETTLING = 20;
 
-    /** The 99th percentile's column. */
+    /** The column with the 99th percentile. */
     static final String P99 = "p99, microseconds";
 
     private final Servers servers;
@@ -45,7 +48,10 @@ final class PacedListener implements Contestant, AutoCloseable {
         return protection.label();
     }
 
-    /** As fast as it can: paced messages would take too long to make its code fast. Some of them follow. */
+    /**
+     * Warms up as fast as possible, and then with some paced messages. Paced messages alone would take too long to make
+     * the code fast.
+     */
     @Override
     public void warmUp(Turn turn) throws Exception {
         int messages = turn.messages();

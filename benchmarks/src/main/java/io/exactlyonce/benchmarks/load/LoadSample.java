@@ -7,23 +7,25 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * How busy the machine has been since its start, and the benchmarks' share of that; in clock ticks.
+ * The load of the machine since its start, and the benchmarks' share of it, in clock ticks.
  *
- * @param all of all cores, busy or idle
- * @param busy of all programs, and what a hypervisor gave to other machines
- * @param own of the benchmarks and all that they started
+ * @param all all ticks of all cores, busy or idle
+ * @param busy ticks of all programs, and ticks that a hypervisor gave to other machines
+ * @param own ticks of the benchmarks and all processes that they started
  */
 public record LoadSample(long all, long busy, long own) {
 
-    /** In {@code /proc/stat}: user, nice, system; and, further on, steal. */
+    /** Columns in {@code /proc/stat}: user, nice, system, and steal. */
     private static final List<Integer> BUSY = List.of(0, 1, 2, 7);
 
-    /** What guests use, which follows, counts as user time already. */
+    /**
+     * The number of columns that are added up. The next ones are the time of guests, which user time already contains.
+     */
     private static final int COLUMNS = 8;
 
     private static final Path MACHINE = Path.of("/proc/stat");
 
-    /** Returns how things stand; all zero where there is no {@code /proc/stat}. */
+    /** Returns the current load; all zero without {@code /proc/stat}. */
     public static LoadSample now() {
         try (Stream<String> lines = Files.lines(MACHINE)) {
             return of(lines.findFirst().orElseThrow(), ProcessTree.ownTicks());
@@ -33,8 +35,8 @@ public record LoadSample(long all, long busy, long own) {
     }
 
     /**
-     * Reads the machine's line. Interrupts are left out: most serve the loopback device, that is, the benchmarks, and kernels
-     * differ in whether they count them as processes' time as well.
+     * Reads the machine's line. Interrupts are left out: most of them serve the loopback device and therefore the
+     * benchmarks, and some kernels also count them as processes' time.
      */
     static LoadSample of(String line, long own) {
         List<Long> columns = Stream.of(line.trim().split(" +"))
@@ -47,7 +49,10 @@ public record LoadSample(long all, long busy, long own) {
         return new LoadSample(all, busy, own);
     }
 
-    /** Returns which part of the machine other programs have used since an earlier sample, in percent; NaN if unknown. */
+    /**
+     * Returns the share of the machine that other programs have used since an earlier sample, in percent; NaN if
+     * unknown.
+     */
     public double elsewherePercentSince(LoadSample earlier) {
         long capacity = all - earlier.all;
         long elsewhere = (busy - earlier.busy) - (own - earlier.own);

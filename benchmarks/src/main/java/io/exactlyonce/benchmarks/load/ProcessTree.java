@@ -10,35 +10,37 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A process and all that it started, by their processor time. Ended children count, as soon as their parent has asked how
- * they ended. Where there is no {@code /proc}, no time passes.
+ * The processor time of a process and all processes that it started. An ended child counts as soon as its parent has
+ * read its exit status. Without {@code /proc}, the time is zero.
  *
- * @param pid the process that started the rest
+ * @param pid the process that started the others
  */
 public record ProcessTree(long pid) {
 
-    /** What Linux counts in, on all of its machines (USER_HZ). */
+    /** The unit in which Linux reports times on all machines (USER_HZ). */
     static final long TICKS_PER_SECOND = 100;
 
-    /** Behind the program's name, which may hold anything: user, system, and the same of ended children. */
+    /**
+     * The columns after the program's name, which may contain anything: user, system, and the same of ended children.
+     */
     private static final int FIRST_TIME = 11;
 
     private static final int LAST_TIME = 14;
 
-    /** PostgreSQL leaves its parent as it starts. */
+    /** Processes that leave their parent when they start, as PostgreSQL does. */
     private static final Set<ProcessTree> ADOPTED = ConcurrentHashMap.newKeySet();
 
-    /** Lets a process that has left its parent count among those of the benchmarks. */
+    /** Counts a process that has left its parent as part of the benchmarks. */
     public void adopt() {
         ADOPTED.add(this);
     }
 
-    /** Ends what {@link #adopt()} began. */
+    /** Reverts {@link #adopt()}. */
     public void release() {
         ADOPTED.remove(this);
     }
 
-    /** Returns the processor time of all of them so far, to a hundredth of a second for each. */
+    /** Returns the processor time of all processes so far. Each counts with a resolution of a hundredth of a second. */
     public Duration processorTime() {
         return Duration.ofMillis(ticks(pids()) * 1_000 / TICKS_PER_SECOND);
     }
@@ -73,7 +75,7 @@ public record ProcessTree(long pid) {
     /**
      * Returns the processor time of a process and its ended children, in clock ticks.
      *
-     * @param stat what {@code /proc/PID/stat} holds
+     * @param stat the content of {@code /proc/PID/stat}
      */
     static long ticks(String stat) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ", -1);

@@ -9,17 +9,17 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A turn on a machine that is busy with something else is taken again, a few times at most.
+ * Repeats turns on a busy machine, a few times at most.
  *
- * @param busyPercent a machine is busy if other programs use more of it
- * @param repeats how often a turn is taken again
+ * @param busyPercent a machine is busy if other programs use more than this share of it
+ * @param repeats how often a turn is repeated
  */
 public record RepeatRule(double busyPercent, int repeats) {
 
-    /** Takes each turn once, whatever else the machine does. */
+    /** Takes each turn once, even on a busy machine. */
     public static final RepeatRule NEVER = new RepeatRule(100, 0);
 
-    /** Checks the figures. */
+    /** Checks the values. */
     public RepeatRule {
         if (busyPercent < 0 || repeats < 0) {
             throw new IllegalArgumentException(
@@ -28,7 +28,7 @@ public record RepeatRule(double busyPercent, int repeats) {
         }
     }
 
-    /** Returns what {@code -Dbench.busy-percent} and {@code -Dbench.repeats} say. */
+    /** Returns the rule of {@code -Dbench.busy-percent} and {@code -Dbench.repeats}. */
     public static RepeatRule ofSystemProperties() {
         return new RepeatRule(
                 Double.parseDouble(System.getProperty("bench.busy-percent", "10")),
@@ -36,28 +36,28 @@ public record RepeatRule(double busyPercent, int repeats) {
     }
 
     /**
-     * A turn, and how busy the machine was meanwhile.
+     * A turn, and the machine's load during the turn.
      *
-     * @param reading what it measured
-     * @param elsewherePercent how much of the machine other programs used; NaN if that is unknown
+     * @param reading the result of the turn
+     * @param elsewherePercent the share of the machine that other programs used; NaN if unknown
      */
     public record Attempt<T>(T reading, double elsewherePercent) {}
 
     /**
      * All attempts at one turn.
      *
-     * @param all in order; only the last one can have met a quiet machine
+     * @param all the attempts in order; only the last one can have run on a quiet machine
      */
     public record Attempts<T>(List<Attempt<T>> all) {
 
-        /** Returns the one that counts: the one that other programs disturbed least. */
+        /** Returns the attempt that counts: the one with the least load from other programs. */
         public Attempt<T> counted() {
             return all.stream()
                     .min(Comparator.comparingDouble(Attempt::elsewherePercent))
                     .orElseThrow();
         }
 
-        /** Returns other programs' share of the machine in each attempt, those in brackets that do not count. */
+        /** Returns the load from other programs in each attempt. Attempts that do not count are in brackets. */
         public String loads() {
             int counted = all.indexOf(counted());
             return IntStream.range(0, all.size())

@@ -1,4 +1,4 @@
-/** What the machine does besides: how much of it other programs use during a turn, and the rule to repeat a turn. */
+/** The load of the machine: the share that other programs use during a turn, and the rule for repeating a turn. */
 @NullMarked
 package io.exactlyonce.benchmarks.load;
 

@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * This program again, in a JVM of its own, which answers each line with another one, in JSON. It ends when its standard
- * input does, so that it cannot outlive the benchmarks.
+ * A part of this program in a separate JVM. The JVM answers each line of JSON with another line. The JVM ends when its
+ * standard input ends, so it cannot outlive the benchmarks.
  */
 public final class ChildJvm implements AutoCloseable {
 
-    /** The same for all contestants. */
+    /** Options that are the same for all contestants. */
     private static final List<String> OPTIONS = List.of("-Xms512m", "-Xmx512m");
 
-    /** No time spent on the best machine code where times are not judged. */
+    /** Options if times do not matter: no time is spent on the best machine code. */
     private static final List<String> SHORT_OPTIONS = List.of("-Xmx256m", "-XX:TieredStopAtLevel=1");
 
     private static final long STOP_SECONDS = 20;
@@ -40,7 +40,10 @@ public final class ChildJvm implements AutoCloseable {
         return start(role, arguments, Map.of());
     }
 
-    /** Starts a part of this program with secrets in its environment, which other users cannot read, unlike arguments. */
+    /**
+     * Starts a part of this program with secrets in its environment. Other users can read arguments, but not the
+     * environment.
+     */
     static ChildJvm start(Role role, List<String> arguments, Map<String, String> secrets) throws IOException {
         String classPath = System.getProperty("java.class.path");
         List<String> command = new ArrayList<>();
@@ -56,13 +59,13 @@ public final class ChildJvm implements AutoCloseable {
         return new ChildJvm(child.start());
     }
 
-    /** For profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */
+    /** Returns options for profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */
     private static List<String> moreOptions() {
         String options = System.getProperty("bench.jvm-options", "");
         return options.isBlank() ? List.of() : List.of(options.trim().split(" +"));
     }
 
-    /** Waits for what it says without being asked. */
+    /** Waits for a message that the process sends without a request. */
     public <T> T hear(Class<T> answer) throws IOException {
         for (String line = answers.readLine(); line != null; line = answers.readLine()) {
             if (line.startsWith(Conversation.ANSWER)) {
@@ -72,19 +75,19 @@ public final class ChildJvm implements AutoCloseable {
         throw new IOException("A child process ended; what it says of that stands above");
     }
 
-    /** Asks something, and waits for the answer. */
+    /** Sends a request, and waits for the answer. */
     public <T> T ask(Object question, Class<T> answer) throws IOException {
         tell(question);
         return hear(answer);
     }
 
-    /** Asks something, and does not wait for the answer. */
+    /** Sends a request without waiting for an answer. */
     public void tell(Object question) throws IOException {
         questions.write(JsonMapper.shared().writeValueAsString(question) + "\n");
         questions.flush();
     }
 
-    /** Ends it at once: it has told what it had to tell. */
+    /** Ends the process at once, because its results have arrived. */
     public void kill() {
         process.destroyForcibly();
     }

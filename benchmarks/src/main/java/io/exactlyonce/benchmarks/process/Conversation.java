@@ -6,21 +6,21 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A child process's side of its talk with the benchmarks. */
+/** A child process's side of the exchange with the benchmarks. */
 public final class Conversation {
 
     static final String ANSWER = "> ";
 
     private Conversation() {}
 
-    /** Answers a question. */
+    /** Answers requests. */
     public interface Answers<Q> {
 
         /** Returns the answer, which is written as JSON. */
         Object to(Q question) throws Exception;
     }
 
-    /** Ends this process with the benchmarks, whatever it is doing. */
+    /** Ends this process when the benchmarks end, whatever it is doing. */
     public static void endWithParent() {
         var unused = ProcessHandle.current()
                 .parent()
@@ -28,12 +28,12 @@ public final class Conversation {
                         parent.onExit().thenRun(() -> Runtime.getRuntime().halt(1)));
     }
 
-    /** Says something. */
+    /** Sends a message. */
     public static void say(Object answer) {
         System.out.println(ANSWER + JsonMapper.shared().writeValueAsString(answer));
     }
 
-    /** Answers questions until there are no more. */
+    /** Answers requests until there are no more. */
     public static <Q> void answer(Class<Q> type, Answers<Q> answers) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -41,10 +41,10 @@ public final class Conversation {
         }
     }
 
-    /** Waits until there are no more questions, and answers none. */
+    /** Waits until there are no more requests, and answers none. */
     public static void awaitEnd() throws IOException {
         while (System.in.read() >= 0) {
-            // The process that started this one lives.
+            // The parent process still runs.
         }
     }
 }

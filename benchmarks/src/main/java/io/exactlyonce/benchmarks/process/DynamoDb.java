@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** DynamoDB Local in a process of its own, for counts: its speed says nothing of DynamoDB's. */
+/** DynamoDB Local in a separate process, for counts only, because its speed differs from DynamoDB's. */
 public final class DynamoDb implements AutoCloseable {
 
-    /** Left by the module {@code dynamodb-local}, where it was built with tests. */
+    /** The class path that module {@code dynamodb-local} wrote when it was built with tests. */
     private static final Path CLASS_PATH = Path.of("dynamodb-local", "target", "classpath");
 
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -28,7 +28,7 @@ public final class DynamoDb implements AutoCloseable {
         this.port = port;
     }
 
-    /** Starts it, unless it has not been fetched. */
+    /** Starts the server; empty if DynamoDB Local was not downloaded. */
     public static Optional<DynamoDb> start() throws IOException, InterruptedException {
         Optional<Path> classPath = Stream.of(CLASS_PATH, Path.of("..").resolve(CLASS_PATH))
                 .filter(Files::exists)
@@ -71,7 +71,7 @@ public final class DynamoDb implements AutoCloseable {
                 String.valueOf(port));
     }
 
-    /** Returns what keeps a worker's claims there, as properties of Spring Boot. */
+    /** Returns a worker's settings for keeping claims in DynamoDB, as properties of Spring Boot. */
     public List<String> properties() {
         return List.of(
                 "exactly-once.claim.store=dynamodb", "spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:" + port);

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** A PostgreSQL server in a process of its own, as durable as one in production. */
+/** A PostgreSQL server in a separate process, as durable as in production. */
 public final class Postgres implements AutoCloseable {
 
     private final LocalPostgres server;
@@ -23,7 +23,7 @@ public final class Postgres implements AutoCloseable {
         this(true);
     }
 
-    /** @param isDurable whether it waits for the disk; if not, its processor time is all that counts */
+    /** @param isDurable whether the server waits for the disk; if not, only its processor time counts */
     public Postgres(boolean isDurable) throws IOException {
         this.server = LocalPostgres.start(settings ->
                 settings.setServerConfig("fsync", isDurable ? "on" : "off").setServerConfig("max_connections", "500"));
@@ -31,7 +31,9 @@ public final class Postgres implements AutoCloseable {
         processes.adopt();
     }
 
-    /** The program that started it is gone: only the server itself knows. */
+    /**
+     * Returns the server's process id. Only the server knows it, because the program that started the server has ended.
+     */
     private long postmaster() throws IOException {
         try (Connection connection = dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();
@@ -58,7 +60,7 @@ public final class Postgres implements AutoCloseable {
         return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port, database);
     }
 
-    /** Returns the superuser's way into a database, without a pool. */
+    /** Returns a DataSource for a database, with the superuser as its user and without a pool. */
     public DataSource dataSource(String database) {
         return server.dataSource(database);
     }
@@ -68,7 +70,7 @@ public final class Postgres implements AutoCloseable {
         execute("postgres", "CREATE DATABASE " + database);
     }
 
-    /** Empties all tables of a database, and writes out what is left to write, so that each turn begins alike. */
+    /** Empties all tables of a database, and flushes pending writes, so that each turn starts in the same state. */
     public void empty(String database) throws SQLException {
         List<String> tables = new ArrayList<>();
         try (Connection connection = dataSource(database).getConnection();

@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
-/** An SQS server in a process of its own, and its queues. */
+/** An SQS server in a separate process, and its queues. */
 public final class Queues implements AutoCloseable {
 
     private static final int BATCH = 10;
@@ -52,7 +52,7 @@ public final class Queues implements AutoCloseable {
                 .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(windowSeconds))));
     }
 
-    /** Sends messages, in about this order. */
+    /** Sends messages approximately in this order. */
     public void send(String queue, List<String> bodies) throws Exception {
         String url = client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
         ExecutorService senders = Executors.newFixedThreadPool(SENDERS);

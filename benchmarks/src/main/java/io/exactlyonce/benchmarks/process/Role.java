@@ -2,7 +2,7 @@ package io.exactlyonce.benchmarks.process;
 
 import java.util.Locale;
 
-/** What a process of the benchmarks does. */
+/** The role of a process of the benchmarks. */
 public enum Role {
     /** Serves queues. */
     SQS,

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What workers need, each in a process of its own.
+ * The servers of workers, each in a separate process.
  *
- * @param postgres keeps claims, and what handlers write
- * @param queues bring messages
- * @param sqsPort where workers find the queues
- * @param databasePort where workers find their databases
+ * @param postgres keeps claims, and rows of handlers
+ * @param queues has the messages
+ * @param sqsPort the workers' port for queues
+ * @param databasePort the workers' port for databases
  */
 public record Servers(Postgres postgres, Queues queues, int sqsPort, int databasePort) implements AutoCloseable {
 
@@ -24,16 +24,16 @@ public record Servers(Postgres postgres, Queues queues, int sqsPort, int databas
         return new Servers(postgres, queues, queues.port(), postgres.port());
     }
 
-    /** Returns the same servers as workers find them behind other ports. Only the original need be closed. */
+    /** Returns the same servers behind other ports. Only the original must be closed. */
     public Servers behind(int otherSqsPort, int otherDatabasePort) {
         return new Servers(postgres, queues, otherSqsPort, otherDatabasePort);
     }
 
     /**
-     * Starts a worker with a database and a queue of its own, both with its name.
+     * Starts a worker with its own database and queue, which have the worker's name.
      *
-     * @param protection how its listener protects itself
-     * @param properties of Spring Boot, {@code name=value}
+     * @param protection the listener's protection against duplicates
+     * @param properties properties of Spring Boot, as {@code name=value}
      */
     public ChildJvm startWorker(String name, int windowSeconds, String protection, List<String> properties)
             throws IOException, SQLException {

@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.process;
 import io.exactlyonce.servers.LocalSqs;
 import java.io.IOException;
 
-/** Serves queues in memory, and says on which port. */
+/** Serves queues in memory, and reports its port. */
 public final class SqsProcess {
 
     private SqsProcess() {}

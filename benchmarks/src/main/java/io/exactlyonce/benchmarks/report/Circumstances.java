@@ -16,17 +16,17 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What a run was of, when, and where. */
+/** The version, the time and the machine of a run. */
 public final class Circumstances {
 
     private static final long GIB = 1L << 30;
 
-    /** Instead of what could not be learnt. */
+    /** The value for unknown facts. */
     private static final String UNKNOWN = "unknown";
 
     private Circumstances() {}
 
-    /** Returns them by name, in the report's order. */
+    /** Returns the facts by name, in the report's order. */
     public static Map<String, String> of(Clock clock, String postgresVersion) {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         Path program = program();
@@ -48,7 +48,10 @@ public final class Circumstances {
                 .toAbsolutePath();
     }
 
-    /** The checkout's that the program lies in; a build that is older than the checkout shows by its time. */
+    /**
+     * Returns the commit of the checkout that contains the program. If the build is older than the checkout, its time
+     * shows that.
+     */
     private static String commit(Path program) {
         try {
             Process git = new ProcessBuilder("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
@@ -66,7 +69,7 @@ public final class Circumstances {
         }
     }
 
-    /** When the file was last written, by the file system: builds that can be repeated give it a date of their own. */
+    /** Returns when the file system last wrote the file. Reproducible builds set another date within the file. */
     private static String built(Path program) {
         try {
             FileTime written = (FileTime) Files.getAttribute(program, "unix:ctime");

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What a scenario finds, printed as it is found. Safe for use by several threads. */
+/** The findings of a scenario, which are printed at once. Thread-safe. */
 public final class Findings {
 
     private final String letter;
@@ -16,16 +16,16 @@ public final class Findings {
     private @Nullable Duration took;
     private @Nullable Throwable failure;
 
-    /** @param letter of the scenario */
+    /** @param letter the scenario's letter */
     public Findings(String letter) {
         this(letter, "");
     }
 
     /**
-     * Keeps figures of another state apart.
+     * Makes findings for a second state of a scenario.
      *
-     * @param letter of the scenario
-     * @param suffix of all figures' names
+     * @param letter the scenario's letter
+     * @param suffix the suffix of all figures' names
      */
     public Findings(String letter, String suffix) {
         this.letter = letter;
@@ -40,8 +40,8 @@ public final class Findings {
     /**
      * Adds a table.
      *
-     * @param title stands above it
-     * @param table in Markdown
+     * @param title the heading
+     * @param table the table in Markdown
      */
     public void table(String title, String table) {
         note(title);
@@ -54,7 +54,7 @@ public final class Findings {
         System.out.printf("%n%s%n", paragraph);
     }
 
-    /** Adds a figure by its name in {@code results.json}; one that is not a number was not measured. */
+    /** Adds a figure by its name in {@code results.json}. NaN means that it was not measured. */
     public synchronized void figure(String name, double value) {
         if (!Double.isNaN(value)) {
             ratios.put(name + suffix, value);
@@ -71,12 +71,12 @@ public final class Findings {
         took = length;
     }
 
-    /** Ends the scenario, whose other findings stand. */
+    /** Ends the scenario because of a failure. Its other findings stay. */
     public synchronized void failed(Throwable reason) {
         failure = reason;
     }
 
-    /** Returns what ended the scenario before its time, if anything did. */
+    /** Returns the failure that ended the scenario early; empty without one. */
     public synchronized Optional<Throwable> failure() {
         return Optional.ofNullable(failure);
     }

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Writes what all scenarios of a run have found so far: in Markdown for readers, in JSON for programs. */
+/** Writes all findings of a run so far: as Markdown for readers, and as JSON for programs. */
 public final class Report {
 
     private static final JsonMapper JSON =
@@ -27,11 +27,9 @@ public final class Report {
     private final Path results;
 
     /**
-     * Of a run.
-     *
-     * @param circumstances by name
-     * @param scenarios in order
-     * @param results where the figures go; the text goes to {@code report.md} beside it
+     * @param circumstances the facts of the run by name
+     * @param scenarios the scenarios in order
+     * @param results the file for the figures; the text goes to {@code report.md} beside it
      */
     public Report(Map<String, String> circumstances, List<Findings> scenarios, Path results) {
         this.circumstances = circumstances;
@@ -39,12 +37,12 @@ public final class Report {
         this.results = results.toAbsolutePath();
     }
 
-    /** Returns where the text goes. */
+    /** Returns the file of the text. */
     public Path text() {
         return results.resolveSibling("report.md");
     }
 
-    /** Writes both, over what an earlier call wrote. */
+    /** Writes both files, and replaces earlier versions. */
     public synchronized void write() throws IOException {
         Files.createDirectories(results.getParent());
         Files.writeString(text(), markdown());

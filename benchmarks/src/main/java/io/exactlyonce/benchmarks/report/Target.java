@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a figure should reach.
+ * The target of a figure.
  *
- * @param key its name in {@code results.json}
- * @param what it says
- * @param bound the worst that is good enough
- * @param atMost whether less is better
+ * @param key the figure's name in {@code results.json}
+ * @param what the figure's meaning
+ * @param bound the worst acceptable value
+ * @param atMost whether smaller values are better
  */
 record Target(String key, String what, double bound, boolean atMost) {
 
@@ -57,7 +57,7 @@ record Target(String key, String what, double bound, boolean atMost) {
         return new Target(key, what, bound, true);
     }
 
-    /** Returns whether it belongs to a scenario. */
+    /** Returns whether the target belongs to a scenario. */
     boolean isOf(String letter) {
         return key.startsWith(letter + "_");
     }

@@ -1,4 +1,4 @@
-/** What a run of the benchmarks leaves behind. */
+/** The results of a benchmark run. */
 @NullMarked
 package io.exactlyonce.benchmarks.report;
 

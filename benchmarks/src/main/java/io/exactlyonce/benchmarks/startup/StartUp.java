@@ -9,7 +9,7 @@ import io.exactlyonce.benchmarks.worker.Protection;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An application that starts, listens, and ends. Its figure is milliseconds from the JVM's start. */
+/** An application that starts, listens, and ends. Its figure is the time in milliseconds since the JVM's start. */
 final class StartUp implements Contestant {
 
     private static final int WINDOW_SECONDS = 60;
@@ -22,13 +22,16 @@ final class StartUp implements Contestant {
     private final String name;
     private final boolean asksDatabase;
 
-    /** @param asksDatabase whether the application asks its database at startup, for itself, as most do that have one */
+    /**
+     * @param asksDatabase whether the application uses its database at startup for its own work, as most applications
+     *     do
+     */
     StartUp(Servers servers, Protection protection, String name, boolean asksDatabase) throws Exception {
         this.servers = servers;
         this.protection = protection;
         this.name = name;
         this.asksDatabase = asksDatabase;
-        // The first start makes the tables.
+        // The first start creates the tables.
         try (ChildJvm first = servers.startWorker(name, WINDOW_SECONDS, protection.name(), LISTENING)) {
             first.hear(Long.class);
         }
@@ -39,10 +42,10 @@ final class StartUp implements Contestant {
         return protection.label() + (asksDatabase ? ", application uses its database" : "");
     }
 
-    /** The first start is one. */
+    /** Does nothing, because the first start is the warm-up. */
     @Override
     public void warmUp(Turn turn) {
-        // Each start is a new JVM's.
+        // Each start uses a new JVM.
     }
 
     @Override

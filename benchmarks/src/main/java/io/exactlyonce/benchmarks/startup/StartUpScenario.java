@@ -8,7 +8,10 @@ import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.benchmarks.worker.Protection;
 import java.util.List;
 
-/** (h): an application's start, with and without the starter, and whether it uses its database at startup itself or not. */
+/**
+ * (h): the startup time of an application with and without the starter. The application either uses its database at
+ * startup or does not.
+ */
 public final class StartUpScenario implements Scenario {
 
     @Override

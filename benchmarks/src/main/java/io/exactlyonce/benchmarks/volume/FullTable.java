@@ -16,17 +16,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A claim table with so many completed rows, in which new keys are claimed while expired ones are deleted. */
+/** A claim table with a given number of completed rows. New keys are claimed while expired keys are deleted. */
 final class FullTable implements Contestant, AutoCloseable {
 
     private static final int CONNECTIONS = 10;
     private static final int THREADS = 64;
     private static final int DELETED_AT_A_TIME = 500;
 
-    /** About as many as retention deletes in a turn: it rests for as long as it works. */
+    /** About as many rows as retention deletes in a turn, because it pauses for as long as it works. */
     private static final int EXPIRED = 50_000;
 
-    /** Keys as long and as scattered as UUIDs are. The retention's end is far for all but expired ones. */
+    /**
+     * Fills the table. Keys are as long and as random as UUIDs. Only the expired keys are near the end of their
+     * retention.
+     */
     private static final String FILL = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, completed_at, expires_at)
@@ -36,8 +39,8 @@ final class FullTable implements Contestant, AutoCloseable {
             """;
 
     /**
-     * The same with the indexes made afterwards: in the order of random keys, tens of millions of entries take hours. They are as
-     * full as random keys leave them.
+     * Fills the table, and then makes the indexes, because inserting tens of millions of random keys into indexes takes
+     * hours. The indexes are as full as random keys leave them.
      */
     private static final String FILL_AND_INDEX = """
             SET maintenance_work_mem = '1GB';
@@ -105,7 +108,7 @@ final class FullTable implements Contestant, AutoCloseable {
         }
     }
 
-    /** Measures what operators do among the rows. */
+    /** Measures operators' calls on the rows. */
     void operate(Findings findings) throws SQLException {
         postgres.execute(database, ParkedKeysInTable.PARK);
         postgres.execute(database, "ANALYZE exactly_once_claim");

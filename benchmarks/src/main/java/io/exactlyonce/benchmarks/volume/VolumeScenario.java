@@ -7,12 +7,12 @@ import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 
-/** (g): claims in tables of different sizes, retention running; then the parked keys of the largest. */
+/** (g): claims in tables of different sizes while retention runs; then the parked keys of the largest table. */
 public final class VolumeScenario implements Scenario {
 
     private static final long MILLION = 1_000_000;
 
-    /** {@code -Dbench.rows=50000000} asks for more. */
+    /** The largest table. {@code -Dbench.rows=50000000} makes it larger. */
     private static final long MOST = Long.getLong("bench.rows", 10 * MILLION);
 
     @Override

@@ -6,18 +6,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Holds threads up without keeping a core busy, and records for how long it really did. The kernel wakes a parked thread late
- * (by 50 us and more, Linux's default timer slack); how late is learnt, and asked for less. A thread that is woken a little
- * too early, by less than {@link #TOLERANCE}, goes on: to park once more would make it later than that.
+ * Delays threads without keeping a core busy, and records the real delays. The kernel wakes a parked thread late, by 50
+ * us and more (Linux's default timer slack). The delay learns how late, and parks for a shorter time. A thread that
+ * wakes too early by less than {@link #TOLERANCE} continues, because parking again would make it later than that.
  */
 public final class Delay {
 
     private static final long TOLERANCE = 30_000;
 
-    /** What a busy machine adds is no matter of the timer. */
+    /** Longer oversleeping is the fault of a busy machine, and not of the timer. */
     private static final long MOST_OVERSLEEP = 200_000;
 
-    /** Weight of what was learnt before. */
+    /** The weight of earlier measurements. */
     private static final int MEMORY = 16;
 
     private final NanoClock clock;
@@ -25,15 +25,15 @@ public final class Delay {
     private final Histogram given = new Histogram();
     private volatile long nanos;
 
-    /** Threads may overwrite what another one learnt: any of it is good. */
+    /** The learnt oversleeping. Threads may overwrite each other's value, because any recent value is good. */
     private final AtomicLong oversleepNanos = new AtomicLong();
 
-    /** How a thread waits; as {@link LockSupport#parkNanos(long)}. */
+    /** Parks a thread, as {@link LockSupport#parkNanos(long)} does. */
     interface Parker {
         void park(long nanos);
     }
 
-    /** Of no length yet, on this machine's clock. */
+    /** Makes a delay of zero that uses this machine's clock. */
     public Delay() {
         this(System::nanoTime, LockSupport::parkNanos);
     }
@@ -43,13 +43,13 @@ public final class Delay {
         this.parker = parker;
     }
 
-    /** Changes how long threads are held up from now on, and forgets what was recorded. */
+    /** Changes the delay from now on, and forgets the recorded delays. */
     public void set(Duration length) {
         nanos = length.toNanos();
         given.clear();
     }
 
-    /** Returns how long threads were really held up. */
+    /** Returns the real delays. */
     public Histogram given() {
         return given;
     }
@@ -62,7 +62,7 @@ public final class Delay {
     /**
      * Waits.
      *
-     * @param since when the wait began, by {@link #now()}
+     * @param since the start of the wait, by {@link #now()}
      */
     void holdUp(long since) {
         long length = nanos;
@@ -79,7 +79,7 @@ public final class Delay {
         long before = now();
         parker.park(asked);
         long oversleep = now() - before - asked;
-        // Otherwise it was woken for no reason.
+        // A negative value means that the thread woke for another reason.
         if (oversleep >= 0) {
             long learnt = oversleepNanos.get();
             oversleepNanos.set(learnt + (Math.min(oversleep, MOST_OVERSLEEP) - learnt) / MEMORY);

@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.wire;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
-/** Counts lengths of time in steps of 10 us; what is longer than 100 ms counts as that. Safe for use by several threads. */
+/** Counts durations in steps of 10 us. Longer durations than 100 ms count as 100 ms. Thread-safe. */
 public final class Histogram {
 
     private static final long STEP_NANOS = 10_000;
@@ -20,12 +20,12 @@ public final class Histogram {
         IntStream.rangeClosed(0, STEPS).forEach(step -> counts.set(step, 0));
     }
 
-    /** Returns how many were counted. */
+    /** Returns the number of durations. */
     public long count() {
         return IntStream.rangeClosed(0, STEPS).mapToLong(counts::get).sum();
     }
 
-    /** Returns a quantile in microseconds, in the middle of its step; NaN if nothing was counted. */
+    /** Returns a quantile in microseconds, as the middle of its step; NaN if nothing was counted. */
     public double micros(double quantile) {
         long left = (long) Math.ceil(quantile * count());
         for (int step = 0; left > 0 && step <= STEPS; step++) {

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Leads to a server on this machine as from afar: what a client says first after an answer, or at all, is held up, and what
- * follows until the next answer goes on at once. So a request costs the delay once, however many pieces it comes in and however
- * long it is; answers cost none.
+ * A wire to a server on this machine that is as slow as a distant server. The first bytes that a client sends, and the
+ * first after each answer, are delayed. All following bytes, until the next answer, pass at once. A request therefore
+ * costs one delay, whatever its size, and answers cost none.
  */
 public final class SlowWire implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class SlowWire implements AutoCloseable {
         return socket.getLocalPort();
     }
 
-    /** Returns how requests are held up: not at all at first. */
+    /** Returns the delay of requests, which is zero at first. */
     public Delay delay() {
         return delay;
     }
@@ -53,7 +53,8 @@ public final class SlowWire implements AutoCloseable {
                 open.add(client);
                 connect(client);
             } catch (IOException e) {
-                // Closed, or the server refuses: a client sees that by its own connection.
+                // The socket is closed, or the server refused the connection. The client sees that on its own
+                // connection.
             }
         }
     }
@@ -85,7 +86,7 @@ public final class SlowWire implements AutoCloseable {
         carry(server, client, arrived -> answered.set(true));
     }
 
-    /** What is done with a piece before it is passed on. */
+    /** Runs before a piece is passed on. */
     private interface Toll {
         void pay(long arrived);
     }
@@ -100,7 +101,7 @@ public final class SlowWire implements AutoCloseable {
                 out.write(piece, 0, length);
             }
         } catch (IOException broken) {
-            // The other direction ends by that, too.
+            // Closing also ends the other direction.
         } finally {
             close(from);
             close(to);
@@ -112,7 +113,7 @@ public final class SlowWire implements AutoCloseable {
         try {
             end.close();
         } catch (IOException gone) {
-            // That was the aim.
+            // The socket is closed, as wanted.
         }
     }
 

@@ -1,4 +1,4 @@
-/** Distance: wires on this machine that are as slow to answer as a network's. */
+/** Distance: wires on this machine that answer as slowly as a network. */
 @NullMarked
 package io.exactlyonce.benchmarks.wire;
 

@@ -6,15 +6,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The heap that this process's threads allocate from a moment on. Threads that end before it is read are left out, and so are the
- * JVM's own and virtual ones.
+ * The heap that this process's threads allocate from a given time. Threads that end before the reading, the JVM's own
+ * threads and virtual threads are left out.
  */
 final class Allocations {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final Map<Long, Long> before = byThread();
 
-    /** Returns how many bytes have been allocated since this was made. */
+    /** Returns the bytes that were allocated since this object was made. */
     long bytes() {
         return byThread().entrySet().stream()
                 .mapToLong(thread -> thread.getValue() - before.getOrDefault(thread.getKey(), 0L))
@@ -26,7 +26,7 @@ final class Allocations {
         long[] allocated = threads.getThreadAllocatedBytes(ids);
         Map<Long, Long> bytes = new HashMap<>();
         for (int thread = 0; thread < ids.length; thread++) {
-            // Negative if the thread has ended.
+            // The value is negative if the thread has ended.
             bytes.put(ids[thread], Math.max(0, allocated[thread]));
         }
         return bytes;

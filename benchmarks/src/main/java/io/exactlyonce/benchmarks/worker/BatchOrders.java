@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.exactlyonce.ExactlyOnceListener;
 import java.util.List;
 
-/** As many messages at a time as a poll brings. */
+/** Handles all messages of a poll in one call. */
 class BatchOrders {
 
     private final Work work;

@@ -8,20 +8,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The threads of this process's JIT compiler, which Java does not count; Linux does. */
+/** The threads of this process's JIT compiler. Linux counts their processor time, and Java does not. */
 final class CompilerThreads {
 
-    /** Processor times are told in hundredths of a second. */
+    /** Linux reports processor times in hundredths of a second. */
     private static final long TICK_MILLIS = 10;
 
-    /** Behind the name, which may have blanks: user and system time. */
+    /** The columns after the name, which may contain blanks: user and system time. */
     private static final int USER = 11;
 
     private static final int SYSTEM = 12;
 
     private CompilerThreads() {}
 
-    /** Returns the processor time that they have used. */
+    /** Returns the processor time of these threads. */
     static Duration processorTime() {
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
             return Duration.ofMillis(

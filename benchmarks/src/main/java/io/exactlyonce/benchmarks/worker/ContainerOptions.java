@@ -10,11 +10,12 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
- * What a scenario wants of containers, and awspring has no property for. The same for all contestants.
+ * Container options that scenarios need and for which Spring Cloud AWS has no property. They are the same for all
+ * contestants.
  *
- * @param virtualThreads ours choose them by themselves
- * @param threads how many share the work of handlers that hold none; 0 for one for each message
- * @param acknowledgesAtOnce whether each deletion is sent by itself
+ * @param virtualThreads whether handlers run on virtual threads; our listeners choose them by themselves
+ * @param threads the number of threads that share the work of handlers without threads; 0 for one per message
+ * @param acknowledgesAtOnce whether each deletion is sent alone
  */
 record ContainerOptions(boolean virtualThreads, int threads, boolean acknowledgesAtOnce) {
 
@@ -25,7 +26,7 @@ record ContainerOptions(boolean virtualThreads, int threads, boolean acknowledge
                 environment.getProperty("bench.acknowledge-at-once", Boolean.class, false));
     }
 
-    /** A container that listens already is left alone, if nothing is wanted of it. */
+    /** Configures a container. A container that already runs is not changed if no option is set. */
     void configure(SqsMessageListenerContainer<?> container) {
         if (!virtualThreads && threads == 0 && !acknowledgesAtOnce) {
             return;

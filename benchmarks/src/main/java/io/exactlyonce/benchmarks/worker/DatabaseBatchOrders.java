@@ -4,7 +4,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import java.util.List;
 
-/** All claims of a poll, its work and all completions in one transaction of the application's own pool. */
+/** All claims, the work and all completions of a poll in one transaction of the application's pool. */
 class DatabaseBatchOrders {
 
     private final Work work;

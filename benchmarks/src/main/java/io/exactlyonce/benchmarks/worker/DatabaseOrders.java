@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 
-/** Claim, work and completion in one transaction of the application's own pool. */
+/** Claim, work and completion in one transaction of the application's pool. */
 class DatabaseOrders {
 
     private final Work work;

@@ -1,27 +1,27 @@
 package io.exactlyonce.benchmarks.worker;
 
 /**
- * A turn's work: handle what is in the queue.
+ * A turn's task: handle all messages in the queue.
  *
- * @param messages in the queue
- * @param orders different ones among them
+ * @param messages the number of messages in the queue
+ * @param orders the number of different orders among them
  */
 public record Drain(int messages, int orders) {
 
     /**
-     * How it went.
+     * The result.
      *
      * @param rate messages per second
-     * @param duplicates how many times too often orders were handled
-     * @param lost orders that were not handled
-     * @param undeleted messages that the queue still has
-     * @param medianMicros median time from a message's receive to its deletion's begin, 0 if it was not measured
-     * @param p99Micros its 99th percentile
-     * @param processorMicros this process's processor time for each message
-     * @param compilerMicros that of its JIT compiler's threads alone
-     * @param allocatedBytes heap that its threads allocated for each message
-     * @param storeRequests requests to DynamoDB for each message, 0 where claims are not there
-     * @param storeWrites writes of items there for each message
+     * @param duplicates the number of handler runs beyond one per order
+     * @param lost the number of orders that were not handled
+     * @param undeleted the number of messages that stayed in the queue
+     * @param medianMicros the median time from a message's receive to the start of its deletion; 0 if not measured
+     * @param p99Micros the 99th percentile of this time
+     * @param processorMicros this process's processor time per message
+     * @param compilerMicros the same for the threads of its JIT compiler alone
+     * @param allocatedBytes the heap that its threads allocated per message
+     * @param storeRequests requests to DynamoDB per message; 0 if claims are not there
+     * @param storeWrites writes of DynamoDB items per message
      */
     public record Result(
             double rate,

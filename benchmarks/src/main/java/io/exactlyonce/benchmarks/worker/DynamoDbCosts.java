@@ -12,7 +12,10 @@ import software.amazon.awssdk.services.dynamodb.model.DynamoDbRequest;
 import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
-/** Counts what is asked of DynamoDB. Items here are below 1 KB, so a write is a write unit, also if its condition fails. */
+/**
+ * Counts requests to DynamoDB. Items here are smaller than 1 KB, so each write is one write unit, even if its condition
+ * fails.
+ */
 class DynamoDbCosts implements AwsAsyncClientCustomizer, ExecutionInterceptor {
 
     private final LongAdder requests = new LongAdder();

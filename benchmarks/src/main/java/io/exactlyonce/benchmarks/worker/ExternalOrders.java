@@ -2,7 +2,7 @@ package io.exactlyonce.benchmarks.worker;
 
 import io.exactlyonce.ExactlyOnceListener;
 
-/** What README shows. */
+/** The listener in the README. */
 class ExternalOrders {
 
     private final Work work;

@@ -17,7 +17,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** The extender of java-dynamic-sqs-listener, two seconds before the end of each window: its default. */
+/** Uses the extender of java-dynamic-sqs-listener, by default two seconds before the end of each visibility timeout. */
 class HeldExtenderOrders {
 
     private final HeldWork work;

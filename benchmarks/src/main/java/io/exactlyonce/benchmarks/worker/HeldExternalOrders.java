@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.exactlyonce.ExactlyOnceListener;
 import java.util.concurrent.CompletableFuture;
 
-/** Renewed by the starter. */
+/** The starter renews the messages. */
 class HeldExternalOrders {
 
     private final HeldWork work;

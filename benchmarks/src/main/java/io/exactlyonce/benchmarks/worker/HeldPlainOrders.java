@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import java.util.concurrent.CompletableFuture;
 
-/** Needs a window that is longer than its handler. */
+/** Needs a visibility timeout that is longer than its handler. */
 class HeldPlainOrders {
 
     private final HeldWork work;

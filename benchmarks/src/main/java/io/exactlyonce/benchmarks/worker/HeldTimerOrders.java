@@ -9,7 +9,9 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.annotation.Value;
 
-/** One timer per message, and a request of its own at each half of the window: the common way. */
+/**
+ * Uses one timer per message, with one request at each half of the visibility timeout, which is the common solution.
+ */
 class HeldTimerOrders {
 
     private final HeldWork work;

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Handlers that run until they are let go, without a thread. */
+/** Handlers that run without a thread until they are released. */
 class HeldWork {
 
     private final Tally tally;
@@ -22,7 +22,7 @@ class HeldWork {
         return run;
     }
 
-    /** Waits until so many run. */
+    /** Waits until this number of handlers run. */
     void await(int messages, long seconds) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (running.size() < messages && end - System.nanoTime() > 0) {

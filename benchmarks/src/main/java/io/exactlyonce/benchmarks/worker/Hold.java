@@ -3,29 +3,29 @@ package io.exactlyonce.benchmarks.worker;
 import java.util.List;
 
 /**
- * Take messages, and let their handlers run for a while: one part after the other.
+ * A task: receive messages, and let their handlers run for several consecutive parts.
  *
- * @param messages in the queue
- * @param parts how many measurements
- * @param partSeconds length of each
+ * @param messages the number of messages in the queue
+ * @param parts the number of measurements
+ * @param partSeconds the length of each measurement
  */
 public record Hold(int messages, int parts, long partSeconds) {
 
     /**
-     * How it went.
+     * The result.
      *
-     * @param parts measurements
-     * @param heapBytes that each message keeps from being collected
-     * @param duplicates how many times too often messages were handled
-     * @param lost messages that were not handled
+     * @param parts the measurements
+     * @param heapBytes the heap that each message keeps in use
+     * @param duplicates the number of handler runs beyond one per message
+     * @param lost the number of messages that were not handled
      */
     public record Result(List<Part> parts, double heapBytes, long duplicates, long lost) {}
 
     /**
      * A measurement.
      *
-     * @param changes SQS requests that changed visibility
-     * @param corePercent processor time, of one core
+     * @param changes the number of SQS requests that changed visibility
+     * @param corePercent the processor time, in percent of one core
      */
     public record Part(long changes, double corePercent) {}
 }

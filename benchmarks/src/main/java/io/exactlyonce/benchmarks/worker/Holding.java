@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Holds messages, and measures what that costs. */
+/** Holds messages, and measures the cost. */
 class Holding {
 
     private static final long LONGEST_SECONDS = 180;
@@ -54,7 +54,10 @@ class Holding {
         return parts;
     }
 
-    /** Twice: what the first collection finds unreachable may need a second one. */
+    /**
+     * Returns the heap in use after two collections, because objects that the first one finds unreachable may need the
+     * second.
+     */
     private static long heap() {
         System.gc();
         System.gc();

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionOperations;
 
-/** The same inbox for as many messages at a time as a poll brings: all keys in one statement, one transaction. */
+/** The same inbox for all messages of a poll: all keys in one statement, in one transaction. */
 class InboxBatchOrders {
 
-    /** Returns those that are new. */
+    /** Remembers keys, and returns the new ones. */
     private static final String REMEMBER = """
             INSERT INTO inbox (order_id) SELECT unnest(?::text[]) ON CONFLICT (order_id) DO NOTHING RETURNING order_id
             """;
@@ -29,7 +29,7 @@ class InboxBatchOrders {
     @SqsListener(queueNames = "${bench.queue}", id = "orders")
     void handle(List<Order> orders) {
         Map<String, Order> byKey = new LinkedHashMap<>();
-        // In one order everywhere: two batches with the same keys would wait for each other otherwise.
+        // All batches use the same order. Otherwise, two batches with the same keys would wait for each other.
         orders.stream()
                 .sorted(Comparator.comparing(Order::orderId))
                 .forEach(order -> byKey.put(order.orderId(), order));

@@ -4,7 +4,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionOperations;
 
-/** The inbox that one would write by hand: the key and the work in one transaction of the application's own pool. */
+/** A hand-written inbox: the key and the work in one transaction of the application's pool. */
 class InboxOrders {
 
     private static final String REMEMBER = "INSERT INTO inbox (order_id) VALUES (?) ON CONFLICT (order_id) DO NOTHING";

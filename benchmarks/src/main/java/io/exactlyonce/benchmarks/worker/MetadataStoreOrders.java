@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHandler;
 
-/** Spring Integration's idempotent receiver: each key is written before the work, and never again looked at. */
+/** Spring Integration's idempotent receiver. It writes each key before the work, and never looks at it again. */
 @Configuration(proxyBeanMethods = false)
 class MetadataStoreOrders {
 

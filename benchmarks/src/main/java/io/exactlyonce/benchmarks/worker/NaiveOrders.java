@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The incident's listener: between its look and its write another worker can look. */
+/** The incident's listener: between its check and its write, another worker can check too. */
 class NaiveOrders {
 
     private static final String LOOK = "SELECT count(*) FROM processed WHERE order_id = ?";

@@ -2,7 +2,7 @@ package io.exactlyonce.benchmarks.worker;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 
-/** Handles whatever comes. */
+/** Handles each message without protection. */
 class PlainOrders {
 
     private final Work work;

@@ -1,39 +1,39 @@
 package io.exactlyonce.benchmarks.worker;
 
-/** How a listener protects itself against duplicates: contestants. */
+/** The contestants: ways in which a listener protects itself against duplicates. */
 public enum Protection {
-    /** Not at all. */
+    /** No protection. */
     PLAIN("plain listener", PlainOrders.class),
-    /** Looks, works, and then writes that it has. */
+    /** Checks, works, and then records. */
     NAIVE("naive: SELECT, work, INSERT", NaiveOrders.class),
-    /** What one would write by hand: safe against duplicates, but a crash in between loses the message. */
+    /** A hand-written solution that is safe against duplicates. A crash between the two commits loses the message. */
     TWO_COMMITS("claim and completion in two plain commits", TwoCommitOrders.class),
-    /** The default. */
+    /** The library's default. */
     EXTERNAL("exactly-once, EXTERNAL", ExternalOrders.class),
     /** Claim, work and completion in one transaction. */
     DATABASE("exactly-once, DATABASE", DatabaseOrders.class),
-    /** Ten messages for each call. */
+    /** Ten messages per call. */
     BATCH("exactly-once, batches", BatchOrders.class),
-    /** Ten messages for each call and each transaction. */
+    /** Ten messages per call and per transaction. */
     DATABASE_BATCH("exactly-once, DATABASE, batches", DatabaseBatchOrders.class),
 
-    /** What one would write by hand where the effect is a row: key and row in one transaction. */
+    /** The hand-written solution if the effect is a row: key and row in one transaction. */
     INBOX("hand-written inbox", InboxOrders.class),
 
-    /** The same with ten messages for each call and each transaction. */
+    /** The same with ten messages per call and per transaction. */
     INBOX_BATCH("hand-written inbox, batches", InboxBatchOrders.class),
 
-    /** Spring Integration's idempotent receiver: a crash in between loses the message. */
+    /** Spring Integration's idempotent receiver. A crash in between loses the message. */
     METADATA_STORE("Spring Integration, JdbcMetadataStore", MetadataStoreOrders.class),
-    /** A lock of ShedLock's for each message, kept for a minute. */
+    /** A ShedLock lock for each message, kept for a minute. */
     SHED_LOCK("ShedLock, one lock a message", ShedLockOrders.class),
-    /** Nothing, and handlers that hold no thread. */
+    /** No protection, and handlers without threads. */
     HELD_PLAIN("plain listener, long window", HeldPlainOrders.class),
-    /** Renews each message by a timer of its own, and handlers hold no thread. */
+    /** Renews each message with a separate timer. Handlers need no thread. */
     HELD_TIMER("one timer per message", HeldTimerOrders.class),
-    /** Renews by the extender of java-dynamic-sqs-listener, and handlers hold no thread. */
+    /** Renews messages with the extender of java-dynamic-sqs-listener. Handlers need no thread. */
     HELD_EXTENDER("java-dynamic-sqs-listener's extender", HeldExtenderOrders.class),
-    /** The default, and handlers hold no thread. */
+    /** The library's default. Handlers need no thread. */
     HELD_EXTERNAL("exactly-once, EXTERNAL", HeldExternalOrders.class);
 
     private final String label;
@@ -49,7 +49,7 @@ public enum Protection {
         return label;
     }
 
-    /** Returns whether it is ours, so that a duplicate or a loss is a failure of the benchmark. */
+    /** Returns whether this is our library, so that a duplicate or a loss fails the benchmark. */
     public boolean isOurs() {
         return switch (this) {
             case EXTERNAL, DATABASE, BATCH, DATABASE_BATCH, HELD_EXTERNAL -> true;

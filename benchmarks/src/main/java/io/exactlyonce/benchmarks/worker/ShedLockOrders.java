@@ -9,7 +9,10 @@ import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A lock named after the key. It is kept for longer than a turn: without that it would not keep a later duplicate off. */
+/**
+ * Takes a lock with the key as its name. The lock is kept for longer than a turn; otherwise it would not prevent a
+ * later duplicate.
+ */
 class ShedLockOrders {
 
     private static final Duration KEPT = Duration.ofMinutes(10);

@@ -5,7 +5,7 @@ import software.amazon.awssdk.core.SdkRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 
-/** Counts requests that change visibility, single ones and batches alike. */
+/** Counts requests that change visibility, for single messages and for batches. */
 class SqsRequestCounts {
 
     private final LongAdder changes = new LongAdder();

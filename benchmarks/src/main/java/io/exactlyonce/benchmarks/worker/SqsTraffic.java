@@ -15,8 +15,9 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Measures a drain where all listeners are alike: from the first message that the queue hands out until it has
- * confirmed nearly all deletions. The last ones wait up to a second in awspring's buffer, which is no matter of speed.
+ * Measures a drain in the same way for all listeners: from the first message that the queue delivers until the queue
+ * has confirmed nearly all deletions. The last deletions wait up to a second in Spring Cloud AWS's buffer, which does
+ * not depend on a listener's speed.
  */
 class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 
@@ -31,7 +32,7 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
     private final SqsRequestCounts requests = new SqsRequestCounts();
     private final TimeInHand timeInHand = new TimeInHand();
 
-    /** @param connections most of them to SQS; the SDK's default is 50 */
+    /** @param connections the most connections to SQS; the SDK's default is 50 */
     SqsTraffic(@Value("${bench.connections:50}") int connections) {
         this.connections = connections;
     }
@@ -53,7 +54,7 @@ class SqsTraffic implements SqsAsyncClientCustomizer, ExecutionInterceptor {
         return timeInHand;
     }
 
-    /** Waits until all messages are deleted; returns whether they are. */
+    /** Waits until all messages are deleted. Returns false on timeout. */
     boolean await(long seconds) throws InterruptedException {
         return all.await(seconds, TimeUnit.SECONDS);
     }

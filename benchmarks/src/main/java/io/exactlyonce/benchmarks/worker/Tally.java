@@ -17,12 +17,12 @@ class Tally {
         times.incrementAndGet(order.number());
     }
 
-    /** Returns how many times too often orders were handled. */
+    /** Returns the number of handler runs beyond one per order. */
     long duplicates() {
         return sum(handled -> Math.max(0, handled - 1));
     }
 
-    /** Returns how many orders were never handled. */
+    /** Returns the number of orders that were never handled. */
     long losses() {
         return sum(handled -> handled == 0 ? 1 : 0);
     }

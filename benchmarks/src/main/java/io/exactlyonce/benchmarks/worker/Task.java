@@ -3,19 +3,19 @@ package io.exactlyonce.benchmarks.worker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker is asked to do: one of these.
+ * A worker's task, which is one of the two.
  *
- * @param drain handle what is in the queue
- * @param hold take what is in the queue, and hold it
+ * @param drain handle all messages in the queue
+ * @param hold receive all messages in the queue, and hold them
  */
 public record Task(@Nullable Drain drain, @Nullable Hold hold) {
 
-    /** Asks to drain. */
+    /** Returns a task to drain. */
     public static Task of(Drain drain) {
         return new Task(drain, null);
     }
 
-    /** Asks to hold. */
+    /** Returns a task to hold. */
     public static Task of(Hold hold) {
         return new Task(null, hold);
     }

@@ -10,8 +10,8 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Measures for each message how long the application has it: from the answer that brings it until it asks for its deletion.
- * Only polls that bring one message are measured, so that it costs nothing where the load is high.
+ * Measures for each message how long the application has it: from the answer with the message to the request for its
+ * deletion. Only polls that return one message are measured, so that the measurement costs nothing at high load.
  */
 class TimeInHand {
 
@@ -41,7 +41,7 @@ class TimeInHand {
         }
     }
 
-    /** Returns a quantile, 0 if nothing was measured. */
+    /** Returns a quantile; 0 if nothing was measured. */
     double micros(double quantile) {
         List<Long> sorted = nanos.stream().sorted().toList();
         return sorted.isEmpty() ? 0 : sorted.get((int) (quantile * (sorted.size() - 1))) / 1e3;

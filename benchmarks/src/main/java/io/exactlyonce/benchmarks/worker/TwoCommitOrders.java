@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The obvious claim and completion, each committed by itself, over the application's own pool. */
+/** Claim and completion in separate commits, on the application's pool. */
 class TwoCommitOrders {
 
     private static final String CLAIM = """

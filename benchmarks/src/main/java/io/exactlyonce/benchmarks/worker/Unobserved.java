@@ -8,8 +8,8 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 
 /**
- * Takes out all that observes deliveries: meters, the watch on windows, the log's context, observations, application events, and
- * what the audit and the endpoint know of listeners. No application can do so: it is what scenario (i) compares with.
+ * Removes everything that observes deliveries: meters, the watch on visibility timeouts, the log context, observations,
+ * application events, and the data for audit and endpoint. Applications cannot do this. Scenario (i) compares with it.
  */
 @ConditionalOnProperty("bench.unobserved")
 class Unobserved implements BeanDefinitionRegistryPostProcessor {
@@ -20,7 +20,7 @@ class Unobserved implements BeanDefinitionRegistryPostProcessor {
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         RootBeanDefinition none =
                 new RootBeanDefinition(DeliveryObservers.class, () -> new DeliveryObservers(List.of()));
-        // Fails, as it should, if the starter has no such bean any more.
+        // Fails, as it should, if the starter no longer has such a bean.
         registry.removeBeanDefinition(OBSERVERS);
         registry.registerBeanDefinition(OBSERVERS, none);
     }

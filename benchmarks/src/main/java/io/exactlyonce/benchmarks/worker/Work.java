@@ -4,7 +4,7 @@ import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What every contestant's handler does: nothing, or one row; and it is counted. */
+/** The work of every contestant's handler: nothing, or one row. Each run is counted. */
 class Work {
 
     private static final String INSERT = "INSERT INTO effect (order_id, amount) VALUES (?, ?)";
@@ -26,7 +26,7 @@ class Work {
         tally.handled(order);
     }
 
-    /** The rows of a list are one round trip, as one would write them. */
+    /** Writes the rows of a list in one round trip. */
     void on(List<Order> orders) {
         if (writes) {
             database.batchUpdate(

@@ -20,7 +20,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
-/** An application with one listener, which works only when it is told to. */
+/** An application with one listener, which works only on request. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 @Import({Tally.class, Work.class, SqsTraffic.class, HeldWork.class, Holding.class, Unobserved.class, DynamoDbCosts.class
@@ -52,7 +52,7 @@ public class Worker {
     /**
      * Runs until the benchmarks end.
      *
-     * @param arguments the name of a {@link Protection}, then those of Spring Boot
+     * @param arguments the name of a {@link Protection}, and then Spring Boot's arguments
      */
     public static void run(String[] arguments) throws Exception {
         Protection protection = Protection.valueOf(arguments[0]);
@@ -68,7 +68,7 @@ public class Worker {
         }
     }
 
-    /** Contestants that are not ours do without any of it. */
+    /** Returns the auto-configurations to exclude for contestants that are not ours. */
     private static String starter() {
         return ImportCandidates.load(AutoConfiguration.class, Worker.class.getClassLoader()).getCandidates().stream()
                 .filter(name -> name.startsWith("io.exactlyonce."))
