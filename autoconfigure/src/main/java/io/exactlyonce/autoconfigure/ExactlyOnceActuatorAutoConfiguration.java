@@ -46,7 +46,7 @@ import org.springframework.context.annotation.Lazy;
 @ConditionalOnBean(WindowWatch.class)
 public final class ExactlyOnceActuatorAutoConfiguration {
 
-    /** The endpoint, where it is exposed. */
+    /** The endpoint, if it is exposed. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceEndpoint.class)
@@ -64,7 +64,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** The page for operators, where it is exposed. */
+    /** The page for operators, if it is exposed. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, PathMappedEndpoints.class})
     @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceConsoleEndpoint.class)
@@ -82,7 +82,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                             .allMatch(resolver -> resolver.accessFor(API, Access.READ_ONLY) == Access.UNRESTRICTED));
         }
 
-        /** Returns where an endpoint is mapped, and its own name if it is not exposed. */
+        /** Returns the path of an endpoint, or the endpoint's own name if it is not exposed. */
         private static String rootPath(ObjectProvider<PathMappedEndpoints> endpoints, EndpointId id) {
             return endpoints.stream()
                     .map(all -> all.getRootPath(id))
@@ -91,13 +91,13 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                     .orElse(id.toLowerCaseString());
         }
 
-        /** A path-mapping may have several segments. */
+        /** Returns the relative path from the page to the endpoint. A configured path may have several segments. */
         private static String relative(String page, String api) {
             return "../".repeat((int) page.chars().filter(c -> c == '/').count()) + api;
         }
     }
 
-    /** Health of claims, in each health group that names it. */
+    /** The health of claims, for each health group that names it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
@@ -111,7 +111,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters, where there is a registry for them. */
+    /** Meters, if there is a meter registry. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
@@ -125,7 +125,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters of parked keys, where the claim store shows them. */
+    /** Meters of parked keys, if the claim store can list parked keys. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean({MeterRegistry.class, ParkedClaims.class})
@@ -133,7 +133,9 @@ public final class ExactlyOnceActuatorAutoConfiguration {
 
         private static final Duration INTERVAL = Duration.ofSeconds(30);
 
-        /** Runs once the store is known to be ready, and not on the thread of a scrape. */
+        /**
+         * Counts parked keys after the store is known to be ready. The counting thread is not the thread of a scrape.
+         */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(
                 MeterRegistry registry, ParkedClaims claims, EngineScheduler scheduler) {
@@ -143,7 +145,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters of PostgreSQL, where claims are kept there. */
+    /** Meters of PostgreSQL, if claims are kept there. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, ClaimPool.class})
     @ConditionalOnBean({MeterRegistry.class, ClaimPool.class})

@@ -21,7 +21,10 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
-/** Headers of the console's page, on the management port: an endpoint's response has no headers of its own. */
+/**
+ * Adds headers to the responses with the console's page on the management port, because an endpoint cannot set headers
+ * itself.
+ */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass(ExactlyOnceConsoleEndpoint.class)
 @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceConsoleEndpoint.class)

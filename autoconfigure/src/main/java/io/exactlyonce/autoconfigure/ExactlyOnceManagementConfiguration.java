@@ -24,9 +24,9 @@ import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
 /**
- * Filters for requests to the endpoint, on the management port: a response with status 503 gets a {@code Retry-After},
- * and a servlet's request a limit for its body. Spring Boot reads a body into memory before it calls an endpoint, and
- * WebFlux limits what it reads by itself.
+ * Filters for requests to the endpoint on the management port. A response with status 503 gets a {@code Retry-After}.
+ * In servlet applications, the length of a request's body is limited, because Spring Boot reads a body into memory
+ * before it calls an endpoint. WebFlux has its own limit.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass(ExactlyOnceEndpoint.class)
@@ -35,7 +35,7 @@ final class ExactlyOnceManagementConfiguration {
 
     private static final EndpointId ENDPOINT = EndpointId.of("exactlyonce");
 
-    /** Returns whether a request is one to the endpoint, or to a part of it. */
+    /** Returns whether a request is for the endpoint, or for a part of it. */
     private static boolean isOf(@Nullable String endpoint, String asked) {
         if (endpoint == null || !asked.contains(endpoint)) {
             return false;
@@ -91,7 +91,7 @@ final class ExactlyOnceManagementConfiguration {
         @Override
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
-            // Both parts are decoded, and without parameters.
+            // Both parts are decoded, and have no parameters.
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
             if (!isOf(path, asked)) {
                 chain.doFilter(request, response);

@@ -21,33 +21,34 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Reports whether claims can be kept and renewed: the store responds, a database is a primary and has the table,
- * renewals are checked in time, and no listener is paused because the store does not respond. Its details count crashes, after
- * which listeners continue: an application that has run out of memory should be restarted.
+ * Reports whether claims can be kept and renewed. The store must respond; a database must be a primary with the claim
+ * table; renewals must be checked in time; and no listener may be paused because the store does not respond. The
+ * details count crashes, after which listeners continue, because an application that ran out of memory should be
+ * restarted.
  *
- * <p>Only health groups that name it include it: while the store is unavailable, listeners pause and lose nothing, so a
- * restart would not help, and HTTP requests can still be served.
+ * <p>Only health groups that name this indicator include it. While the store is unavailable, listeners pause and lose
+ * nothing. A restart would not help, and HTTP requests can still be served.
  */
 public final class ClaimHealthIndicator extends AbstractHealthIndicator implements HealthEndpointGroupsPostProcessor {
 
-    /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
+    /** Boot's contributor name for the bean {@code exactlyOnceHealthIndicator}. */
     private static final String CONTRIBUTOR = "exactlyOnce";
 
-    /** Renewals are checked ten times a second; visibility timeouts are at least a second. */
+    /** Renewals are checked ten times a second, and visibility timeouts are at least a second. */
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private final ClaimBackend backend;
     private final Renewer supervisor;
     private final ListenerStates listeners;
 
-    /** The question that is with the store; {@code null} if there is none. */
+    /** The check that is waiting for the store; {@code null} if there is none. */
     private final AtomicReference<@Nullable FutureTask<Map<String, Object>>> asking = new AtomicReference<>();
 
     /**
      * Makes the indicator.
      *
-     * @param backend keeps the claims
-     * @param supervisor renews
+     * @param backend the store's backend
+     * @param supervisor the renewer, whose checks must be in time
      */
     public ClaimHealthIndicator(ClaimBackend backend, Renewer supervisor, ListenerStates listeners) {
         super("Claims cannot be kept");
@@ -79,8 +80,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     }
 
     /**
-     * Checks the store through the connections of claims, because the result is about them. All callers share one check, so that any
-     * number of them takes one connection for one round trip.
+     * Checks the store with the connections of claims, because the result is about these connections. All callers share
+     * one check, so any number of callers uses one connection for one round trip.
      */
     private Map<String, Object> proof() {
         FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);

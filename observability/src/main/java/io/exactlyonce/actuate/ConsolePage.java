@@ -9,14 +9,14 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * The console's HTML, with the policy under which a browser shows it: the page runs its own script and its own style,
- * which the policy names by their hashes, and sends requests only to its own origin.
+ * The console's HTML and its Content-Security-Policy. The page runs only its own script and style, which the policy
+ * names by their hashes. The page sends requests only to its own origin.
  */
 final class ConsolePage {
 
     private static final String RESOURCE = "console.html";
 
-    /** Directives that a browser ignores in an element {@code meta}. */
+    /** Directives that a browser ignores in a {@code meta} element. */
     private static final String HEADER_ONLY = "; frame-ancestors 'none'";
 
     private static final ConsolePage PAGE = read();
@@ -34,8 +34,8 @@ final class ConsolePage {
     /**
      * Returns the page.
      *
-     * @param api relative URL of the endpoint {@code exactlyonce}
-     * @param mayWrite whether that endpoint takes decisions: without, the page has no buttons for them
+     * @param api the relative URL of the endpoint {@code exactlyonce}
+     * @param mayWrite whether the endpoint accepts decisions; if not, the page has no buttons for them
      */
     static String html(String api, boolean mayWrite) {
         return PAGE.html

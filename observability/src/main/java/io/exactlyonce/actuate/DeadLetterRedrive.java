@@ -18,7 +18,7 @@ import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** Has SQS move the messages of dead-letter queues back to the queues that they came from. */
+/** Starts SQS message moves from dead-letter queues back to the source queues. */
 public final class DeadLetterRedrive {
 
     private static final int LONGEST_REASON = 1_000;
@@ -42,8 +42,8 @@ public final class DeadLetterRedrive {
     /**
      * The results of redrives.
      *
-     * @param redriven ARNs of the dead-letter queues whose messages SQS moves
-     * @param refused queues whose messages SQS is not known to move
+     * @param redriven ARNs of the dead-letter queues from which SQS moves messages
+     * @param refused queues for which no move is known to have started
      */
     public record Redrives(List<String> redriven, List<Refusal> refused) implements OperationResponseBody {}
 
@@ -51,14 +51,14 @@ public final class DeadLetterRedrive {
      * The reason why a redrive has not started.
      *
      * @param queue the dead-letter queue's ARN
-     * @param reason SQS's response, or its absence
+     * @param reason SQS's response, or that there was none
      * @param remedy the fix
      */
     public record Refusal(String queue, String reason, String remedy) {}
 
     /**
-     * Starts one move of messages for each dead-letter queue, which SQS then continues. Takes at most 5 s for each. A
-     * queue without a known dead-letter queue is skipped.
+     * Starts one message move for each dead-letter queue, which SQS then continues. Takes at most 5 s for each queue. A
+     * subscription without a known dead-letter queue is skipped.
      */
     public Redrives start(List<Subscription> subscriptions) {
         Map<String, SqsQueue> queues = new LinkedHashMap<>();
@@ -87,8 +87,8 @@ public final class DeadLetterRedrive {
     }
 
     /**
-     * Returns only the first line of a response, because the rest may quote the request; of other failures only the
-     * class.
+     * Returns the reason and the remedy for a failed request. Quotes only the first line of a response, because the
+     * rest may quote the request. For other failures, returns only the class.
      */
     private static Refusal refusal(String source, Throwable failure) {
         String reason = "the request to SQS failed, and the log has details: "

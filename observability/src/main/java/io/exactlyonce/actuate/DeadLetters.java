@@ -27,12 +27,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Shows the dead letters of a listener without taking them, and redrives chosen ones. */
+/** Shows the dead letters of a listener without deleting them, and redrives chosen ones. */
 final class DeadLetters {
 
     static final int BAD_GATEWAY = 502;
 
-    /** Messages that one request may name. */
+    /** The most messages that one request may name. */
     static final int MOST = 10;
 
     private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
@@ -50,15 +50,15 @@ final class DeadLetters {
         this.clock = clock;
     }
 
-    /** Dead letters of a listener, by queue. */
+    /** The dead letters of a listener, by queue. */
     record Shown(String listener, List<ShownQueue> queues) implements OperationResponseBody {}
 
     /**
      * Up to ten messages of a dead-letter queue.
      *
      * @param source the listener's queue
-     * @param approximateCount messages of the whole queue; {@code null} if it is not known
-     * @param reason why the queue could not be read; {@code null} if it was
+     * @param approximateCount the approximate number of messages in the whole queue; {@code null} if unknown
+     * @param reason why the queue could not be read; {@code null} if it was read
      */
     record ShownQueue(
             String queue,
@@ -71,11 +71,11 @@ final class DeadLetters {
      * A dead letter. Scope, hashes and key are {@code null} if the message has no usable key.
      *
      * @param key the key, if the caller may see it
-     * @param receiveCount as SQS counts for the dead-letter queue, with looks like this one
-     * @param group of a FIFO queue, or of a fair one
-     * @param isRedrivable whether it can be sent back now
-     * @param reason why it cannot, or why it has no key
-     * @param claim the key's claim: why the message is here, as far as the store knows
+     * @param receiveCount the receive count in the dead-letter queue, which includes receives for this list
+     * @param group the message group of a FIFO or a fair queue
+     * @param isRedrivable whether the message can be sent back now
+     * @param reason why the message cannot be sent back, or why it has no key
+     * @param claim the key's claim, which may show why the message is here
      */
     record ShownMessage(
             String messageId,
@@ -95,10 +95,10 @@ final class DeadLetters {
     record Redrives(List<Back> redriven, List<Left> notRedriven) implements OperationResponseBody {}
 
     /**
-     * A message that is in its queue again.
+     * A message that is back in its queue.
      *
      * @param queue the listener's queue
-     * @param reason why the message is also in the dead-letter queue still; {@code null} if it is not
+     * @param reason why the message is still also in the dead-letter queue; {@code null} if it is not
      */
     record Back(
             String messageId,
@@ -107,10 +107,10 @@ final class DeadLetters {
             @Nullable String newMessageId,
             @Nullable String reason) {}
 
-    /** A message that was not redriven; it has an id, a hash or both. */
+    /** A message that was not redriven. It has an id, a hash or both. */
     record Left(@Nullable String messageId, @Nullable String keyHash, String reason) {}
 
-    /** A listener's queue, and its dead-letter queue. */
+    /** A listener's queue and its dead-letter queue. */
     private record Source(Subscription subscription, SqsQueue queue, DeadLetterQueue dead) {
 
         /** Returns the key of a message, or the reason why it has none. */
@@ -142,7 +142,7 @@ final class DeadLetters {
     /**
      * Shows up to ten messages of each dead-letter queue.
      *
-     * @param shown keys as the caller may see them
+     * @param shown shows keys as the caller may see them
      */
     WebEndpointResponse<OperationResponseBody> show(
             String listener, List<Subscription> subscriptions, UnaryOperator<String> shown) {
@@ -222,9 +222,9 @@ final class DeadLetters {
     /**
      * Redrives chosen messages.
      *
-     * @param asking who asks, fit for a log
-     * @param ids of messages, or hashes of keys
-     * @param areHashes which of the two
+     * @param asking the caller's name for the log
+     * @param ids ids of messages, or hashes of keys
+     * @param areHashes whether {@code ids} are hashes of keys
      */
     WebEndpointResponse<OperationResponseBody> redrive(
             String asking,
@@ -246,7 +246,7 @@ final class DeadLetters {
                 isRefused |= redrive(source, missing, areHashes, back, left);
             }
             for (String id : missing) {
-                String why = "it was not found among the messages that SQS returned; somebody else may have it at the"
+                String why = "it was not found among the messages that SQS returned; another consumer may have it at the"
                         + " moment";
                 left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
             }
@@ -264,7 +264,10 @@ final class DeadLetters {
                 new Redrives(back, left), isRefused ? BAD_GATEWAY : WebEndpointResponse.STATUS_OK);
     }
 
-    /** Returns whether SQS refused something. All messages of a key are redriven while they are found together. */
+    /**
+     * Redrives messages. Returns whether SQS refused a request. All messages of a key that are found together are
+     * redriven.
+     */
     private static boolean redrive(
             Source source, Set<String> missing, boolean areHashes, List<Back> back, List<Left> left) {
         if (missing.isEmpty()) {

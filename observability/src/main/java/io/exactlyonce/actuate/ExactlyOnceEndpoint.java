@@ -34,8 +34,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonce}: listeners with their visibility timeouts, advice and audit; one key's claim; the parked
- * keys of the fleet and the dead letters of a listener; operators' decisions. Decisions and redrives are off unless
+ * {@code /actuator/exactlyonce}. Shows listeners with their visibility timeouts, advice and audit; one key's claim; the
+ * parked keys of the fleet; and the dead letters of a listener. Takes operators' decisions and redrives, but only with
  * {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
 @WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
@@ -48,7 +48,7 @@ public final class ExactlyOnceEndpoint {
     private static final String PARKED = "parked";
     private static final String DEAD_LETTERS = "dead-letters";
 
-    /** Characters of a caller's name that a line of the log shows. */
+    /** The most characters of a caller's name in a log line. */
     private static final int LONGEST_NAME = 200;
 
     private final ListenerStates listeners;
@@ -67,9 +67,9 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed counts of listeners in observe mode; resolved at the first read
+     * @param observed counts of listeners in observe mode; looked up at the first read
      * @param claims {@code null} for a store without inspection
-     * @param messages where messages of parked keys were seen
+     * @param messages the last places of the messages of parked keys
      * @param shown decides who sees keys
      */
     public ExactlyOnceEndpoint(
@@ -97,7 +97,7 @@ public final class ExactlyOnceEndpoint {
     /**
      * Prevented repeats and running listeners. Values of {@code null} are left out of the response.
      *
-     * @param sinceStart what claims have prevented on this instance
+     * @param sinceStart repeats that claims have prevented on this instance
      * @param listeners listeners in enforce mode; {@code null} if there are none
      * @param observed listeners in observe mode; {@code null} if there are none
      */
@@ -281,7 +281,7 @@ public final class ExactlyOnceEndpoint {
         });
     }
 
-    /** Starts to move the messages of a listener's dead-letter queues back to its queues. */
+    /** Starts to move messages from a listener's dead-letter queues back to its queues. */
     private WebEndpointResponse<OperationResponseBody> redrive(
             SecurityContext security, String listener, String action) {
         if (!"redrive".equals(action)) {
@@ -295,7 +295,7 @@ public final class ExactlyOnceEndpoint {
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
-        // A name that no listener has is any text of the caller's: it makes no line.
+        // A name without a listener is the caller's own text, so it is not logged.
         if (named.isEmpty()) {
             String running = listeners.all().stream()
                     .map(Subscription::listener)
@@ -309,7 +309,10 @@ public final class ExactlyOnceEndpoint {
         return request.apply(named);
     }
 
-    /** A request to SQS takes one of the connections with which visibility timeouts are renewed. */
+    /**
+     * Redrives dead letters one request at a time. A request to SQS uses one of the connections that also renew
+     * visibility timeouts.
+     */
     private WebEndpointResponse<OperationResponseBody> redrive(
             String asking, String listener, List<Subscription> named) {
         log.warn("{} asked to redrive the dead letters of listener '{}'", asking, listener);

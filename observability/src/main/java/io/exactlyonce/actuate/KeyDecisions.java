@@ -23,8 +23,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the claims of keys, and decides on parked ones. Each request has one meaning, and each refusal a reason. One
- * look-up and one decision run at a time: look-ups cannot keep an operator from deciding.
+ * Shows the claims of keys, and decides on parked keys. Each request has one meaning, and each refusal has a reason.
+ * One lookup and one decision run at a time, so lookups cannot prevent an operator's decision.
  */
 final class KeyDecisions {
 
@@ -46,9 +46,9 @@ final class KeyDecisions {
 
     /**
      * @param claims {@code null} for a store without inspection
-     * @param lookUps admits one look-up at a time
+     * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages where messages were seen
+     * @param messages the last places of messages
      */
     KeyDecisions(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
         this.claims = claims;
@@ -57,7 +57,7 @@ final class KeyDecisions {
         this.messages = messages;
     }
 
-    /** Returns a decision in its one spelling. */
+    /** Returns a decision in its canonical spelling. */
     static String decision(String asked) {
         String decision = asked.toLowerCase(Locale.ROOT);
         if (!DECISIONS.contains(decision)) {
@@ -66,7 +66,7 @@ final class KeyDecisions {
         return decision;
     }
 
-    /** Returns those of the claims that were parked until this decision. */
+    /** Decides on claims. Returns the claims that were still parked, and are now decided. */
     static Set<ClaimId> decide(ParkedClaims store, String decision, List<ClaimId> claims) {
         return RELEASE.equals(decision)
                 ? store.releaseAll(claims)
@@ -76,9 +76,9 @@ final class KeyDecisions {
     }
 
     /**
-     * The life of a key's claim.
+     * The history of a key's claim.
      *
-     * @param claim until now
+     * @param claim the claim and its history so far
      */
     record Details(ShownClaim claim) implements OperationResponseBody {}
 
@@ -86,9 +86,9 @@ final class KeyDecisions {
      * The outcome of a request for a decision.
      *
      * @param decided whether this request decided
-     * @param reason why it did not; {@code null} if it did
-     * @param claim the claim as it is instead; {@code null} if it was decided, or is not known
-     * @param message where the message of a released key was seen; {@code null} if that is not known
+     * @param reason why this request did not decide; {@code null} if it did
+     * @param claim the current claim; {@code null} if this request decided, or the claim is unknown
+     * @param message the last place of a released key's message; {@code null} if unknown
      */
     record Decision(
             boolean decided,
@@ -121,9 +121,9 @@ final class KeyDecisions {
     /**
      * Decides on a parked key.
      *
-     * @param asking who asks, fit for a log
+     * @param asking the caller's name for the log
      * @param seen the claim that the caller saw parked, or {@code null} if the request names none
-     * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
+     * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
      * @param why the operator's reason; {@code null} if the request has none
      */
     WebEndpointResponse<OperationResponseBody> decide(
@@ -159,7 +159,10 @@ final class KeyDecisions {
         return decide(store, asking, named, new ClaimId(key, seen), asked, why);
     }
 
-    /** The store writes on the condition that this claim is parked, so another one is left alone. */
+    /**
+     * Decides on a claim. The store's write is conditional on this claim being parked, so another claim stays
+     * unchanged.
+     */
     private WebEndpointResponse<OperationResponseBody> decide(
             ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked, @Nullable String why) {
         String outcome = "done";
@@ -192,7 +195,7 @@ final class KeyDecisions {
         }
     }
 
-    /** Shows what is there instead, so that the operator need not ask again. */
+    /** Shows the current claim in a refusal, so that the operator needs no further request. */
     private static WebEndpointResponse<OperationResponseBody> refused(
             ParkedClaims store, NamedKey named, String reason) {
         ClaimDetails now = details(store, named).orElse(null);

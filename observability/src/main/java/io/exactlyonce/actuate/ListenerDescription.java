@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param sinceStart what claims have prevented on this instance
  * @param timeoutSeconds the handler's timeout; {@code null} without one
- * @param inFlight deliveries of this instance that are neither deleted nor returned nor abandoned yet
+ * @param inFlight deliveries of this instance that are not deleted, returned or abandoned yet
  * @param waiting deliveries that wait for their key's owner, or for the store
  * @param pausedBy the claim path that does not respond and pauses polling; {@code null} while the listener polls
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
  * @param retryBudgetSeconds minimum time for which a failing message is retried before it moves there
  * @param window {@code null} until a delivery was measured
- * @param audit {@code null} until the queue was read, or if nothing was found, or if the audit is off
+ * @param audit {@code null} before the first audit, without findings, or if the audit is off
  */
 public record ListenerDescription(
         String listener,
@@ -43,7 +43,7 @@ public record ListenerDescription(
      * Measured latencies against the visibility timeout, and its recommended value.
      *
      * @param deliveries number of deliveries behind the percentiles
-     * @param utilizationRatio part of the visibility timeout that p95 of the last minutes takes at least
+     * @param utilizationRatio the fraction of the visibility timeout that p95 of the last minutes takes at least
      */
     public record Window(
             long deliveries,

@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as a request names it: by scope and key, or by scope and the hash that logs show.
+ * A key that a request names: by scope and key, or by scope and the hash in log lines.
  *
- * @param key {@code null} if the hash names it
- * @param keyHash {@code null} if the key is given
+ * @param key {@code null} if the request names the hash
+ * @param keyHash {@code null} if the request names the key
  */
 record NamedKey(
         String scope, @Nullable ClaimKey key, @Nullable String keyHash) {
@@ -23,7 +23,7 @@ record NamedKey(
     /**
      * Returns the key of a request.
      *
-     * @throws IllegalArgumentException if its parameters name none, with the reason
+     * @throws IllegalArgumentException if the parameters name no key, with the reason
      */
     static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
         String its = Parameters.text("scope", scope);
@@ -55,7 +55,7 @@ record NamedKey(
         return key == null ? String.valueOf(keyHash) : key.keyHash();
     }
 
-    /** Contains only the hash of the key, which may be personal data. The scope is a caller's text. */
+    /** Contains only the hash of the key, because the key may be personal data. The scope is the caller's text. */
     @Override
     public String toString() {
         return OneLine.of(key == null ? scope + "/" + keyHash : key.toString(), LONGEST_NAME);

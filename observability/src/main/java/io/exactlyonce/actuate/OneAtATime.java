@@ -6,20 +6,20 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Admits one request of a kind at a time. Others are refused at once: callers who do not wait take neither the server's
- * threads nor more than one connection.
+ * Admits one request of a kind at a time, and refuses others at once. Waiting callers would take the server's threads
+ * and more than one connection.
  */
 final class OneAtATime {
 
     private final Semaphore turn = new Semaphore(1);
     private final String kind;
 
-    /** @param kind names the requests, for a refusal */
+    /** @param kind names the kind of requests in a refusal */
     OneAtATime(String kind) {
         this.kind = kind;
     }
 
-    /** Answers a request, or refuses it if another one of this kind is being answered. */
+    /** Answers a request. Refuses it if another request of this kind is running. */
     WebEndpointResponse<OperationResponseBody> answer(Supplier<WebEndpointResponse<OperationResponseBody>> request) {
         if (!turn.tryAcquire()) {
             return Refused.forNow("another " + kind + " is being answered, and one is at a time; repeat the request");

@@ -8,19 +8,22 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads parameters of requests, which arrive as a query has them, or as a body's JSON. Each method throws
- * {@link IllegalArgumentException} with a reason for the caller if the value is of another kind.
+ * Reads the parameters of requests, from a query or from a JSON body. If a value has the wrong type, each method throws
+ * {@link IllegalArgumentException} with a reason for the caller.
  */
 final class Parameters {
 
     private static final int LONGEST_REASON = 500;
 
-    /** Stores keep no later time. */
+    /** The latest time that stores can keep. */
     private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
 
     private Parameters() {}
 
-    /** Rejects a parameter that is missing, or given twice, which arrives as a list. */
+    /**
+     * Returns a text. Rejects a missing parameter, and a parameter that was given twice and therefore arrives as a
+     * list.
+     */
     static String text(String name, @Nullable Object value) {
         if (value instanceof String text) {
             return text;
@@ -32,7 +35,7 @@ final class Parameters {
         return value == null ? null : text(name, value);
     }
 
-    /** Returns a whole number from 1 on. */
+    /** Returns a whole number of at least 1. */
     static int number(String name, @Nullable Object value, int standard, int most) {
         if (value == null) {
             return standard;
@@ -43,7 +46,7 @@ final class Parameters {
                 return number;
             }
         } catch (NumberFormatException other) {
-            // Has the same reason.
+            // The reason is the same.
         }
         throw new IllegalArgumentException("%s must be a number from 1 to %d".formatted(name, most));
     }
@@ -64,7 +67,7 @@ final class Parameters {
                 return time;
             }
         } catch (DateTimeParseException other) {
-            // Has the same reason.
+            // The reason is the same.
         }
         throw new IllegalArgumentException(
                 name + " must be a time such as 2026-11-28T12:00:00.123456Z, as an answer has it");
@@ -82,7 +85,7 @@ final class Parameters {
         }
     }
 
-    /** Returns the texts that commas separate, each once: Spring Boot reads no lists in a body. */
+    /** Returns different texts, which are separated by commas because Spring Boot reads no lists from a body. */
     static Set<String> texts(String name, @Nullable Object value, int most) {
         Set<String> texts = new LinkedHashSet<>();
         for (String each : text(name, value).split(",", -1)) {
@@ -95,7 +98,7 @@ final class Parameters {
         return texts;
     }
 
-    /** Returns the reason for a change, for the log. */
+    /** Returns the reason for a change. The reason is logged. */
     static String reason(@Nullable Object value) {
         String reason = text("reason", value);
         if (reason.isBlank() || reason.length() > LONGEST_REASON) {

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers where this instance saw the messages of parked keys last, a thousand at most. While no key is parked, a delivery costs a
- * look at a field.
+ * Remembers the last place of the messages of parked keys on this instance, for at most a thousand keys. While no key
+ * is parked, a delivery only costs the read of a field.
  */
 public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
 
@@ -35,15 +35,15 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
     /**
      * A message of a key that was parked.
      *
-     * @param queue where the message was received
-     * @param visibleAt when its queue delivers or moves it; {@code null} while it is in flight
+     * @param queue the queue that delivered the message
+     * @param visibleAt when the queue delivers or moves the message; {@code null} while it is in flight
      * @param text a sentence for the operator
      */
     record Seen(Place place, String queue, @Nullable Instant visibleAt, String text) {}
 
     private final InstantSource clock;
 
-    /** Guarded by itself. */
+    /** Guarded by its own monitor. */
     private final Map<ClaimKey, Seen> messages = new LinkedHashMap<>() {
         @Override
         protected boolean removeEldestEntry(Map.Entry<ClaimKey, Seen> eldest) {
@@ -61,7 +61,7 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
         this.clock = clock;
     }
 
-    /** Returns where the message of a key was seen last; {@code null} if this instance has not seen one. */
+    /** Returns the last place of a key's message; {@code null} if this instance has not seen one. */
     @Nullable Seen of(ClaimKey key) {
         synchronized (messages) {
             return messages.get(key);

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
-/** Lists the parked keys of the whole fleet, and decides on many of them at a time. */
+/** Lists the parked keys of the whole fleet, and decides on many keys at a time. */
 final class ParkedRequests {
 
     private static final Logger log = LoggerFactory.getLogger(ParkedRequests.class);
@@ -36,7 +36,7 @@ final class ParkedRequests {
 
     private static final int LONGEST_FILTER = 600;
 
-    /** Claims of one microsecond among which a page begins. */
+    /** The most claims of the same microsecond that are read to find the start of a page. */
     private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
 
     private static final Pattern CURSOR = Pattern.compile("(\\d{1,18})_([0-9a-f-]{36})");
@@ -48,9 +48,9 @@ final class ParkedRequests {
 
     /**
      * @param claims {@code null} for a store without inspection
-     * @param lookUps admits one look-up at a time
+     * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages where messages were seen
+     * @param messages the last places of messages
      */
     ParkedRequests(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
         this.claims = claims;
@@ -62,7 +62,7 @@ final class ParkedRequests {
     /**
      * Parked keys, the oldest first.
      *
-     * @param next where the next page begins; {@code null} on the last one
+     * @param next the cursor of the next page; {@code null} on the last page
      */
     record Page(List<ShownParked> parked, @Nullable String next) implements OperationResponseBody {}
 
@@ -70,9 +70,9 @@ final class ParkedRequests {
      * The claims that a request would decide.
      *
      * @param count their number
-     * @param isMore whether further ones match
-     * @param parkedUntil when the last of them was parked; {@code null} if there are none
-     * @param notDecided claims that the request names and that are not parked; {@code null} if there are none
+     * @param isMore whether further claims match
+     * @param parkedUntil when the last of these claims was parked; {@code null} if there are none
+     * @param notDecided claims that the request names but that are not parked; {@code null} if there are none
      */
     record DryRun(
             boolean dryRun,
@@ -91,7 +91,7 @@ final class ParkedRequests {
     record Decisions(String decision, List<Decided> decided, List<NotDecided> notDecided, boolean isMore)
             implements OperationResponseBody {}
 
-    /** @param message where its message was seen; {@code null} if that is not known, or the key is completed */
+    /** @param message the last place of the key's message; {@code null} if unknown, or if the key is completed */
     record Decided(String scope, String keyHash, UUID claimId, ParkedMessages.@Nullable Seen message) {}
 
     /**
@@ -104,11 +104,11 @@ final class ParkedRequests {
             UUID claimId, @Nullable String scope, @Nullable String keyHash, String reason) {
 
         private static NotDecided unknown(UUID claimId) {
-            return new NotDecided(claimId, null, null, "no such claim is parked; somebody else may have decided first");
+            return new NotDecided(claimId, null, null, "no such claim is parked; another operator may have decided first");
         }
 
         private static NotDecided lost(ParkedClaim claim) {
-            return new NotDecided(claim.claimId(), claim.scope(), hash(claim), "somebody else decided first");
+            return new NotDecided(claim.claimId(), claim.scope(), hash(claim), "another operator decided first");
         }
     }
 
@@ -117,9 +117,9 @@ final class ParkedRequests {
      *
      * @param decision {@code release} or {@code complete}
      * @param reason why, for the log; {@code null} for a dry run without one
-     * @param named the claims as they were seen; {@code null} if the filter chooses
+     * @param named the claims that the caller saw; {@code null} if the filter chooses
      * @param filter chooses claims
-     * @param limit most claims to choose
+     * @param limit the most claims to choose
      */
     record Request(
             String decision,
@@ -179,10 +179,10 @@ final class ParkedRequests {
     }
 
     /**
-     * The claims that a request is about.
+     * The claims of a request.
      *
-     * @param isMore whether further ones match
-     * @param missing named ones that are not parked
+     * @param isMore whether further claims match
+     * @param missing named claims that are not parked
      */
     private record Selection(List<ParkedClaim> claims, boolean isMore, List<UUID> missing) {
 
@@ -237,8 +237,9 @@ final class ParkedRequests {
     }
 
     /**
-     * A cursor has the time and the id of the page's last claim, but not its key, which the caller may not see. So a page begins with
-     * all claims of that time, without those up to the last one; if the last one was decided meanwhile, they are listed again.
+     * Returns the page after a cursor. A cursor contains the time and the id of the last claim of a page, but not its
+     * key, which the caller may not see. So the store is read from all claims of that time on, and the claims up to the
+     * last one are removed. If the last claim was decided in the meantime, the claims of its time are listed again.
      */
     private static Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
@@ -247,7 +248,7 @@ final class ParkedRequests {
         return new Page(shown(page, shown), isMore ? cursor(page.get(page.size() - 1)) : null);
     }
 
-    /** Reads more if claims of the last one's time fill a page. */
+    /** Returns the claims after the last one. Reads more claims if claims of the last one's time fill a page. */
     private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
         for (int size = wanted; ; ) {
             List<ParkedClaim> found = store.listMatching(filter, size);
@@ -286,10 +287,10 @@ final class ParkedRequests {
     }
 
     /**
-     * Decides on many parked keys, or returns what that would be.
+     * Decides on many parked keys. A dry run only returns the claims that would be decided.
      *
-     * @param shown keys as the caller may see them
-     * @param asking who asks, fit for a log
+     * @param shown shows keys as the caller may see them
+     * @param asking the caller's name for the log
      */
     WebEndpointResponse<OperationResponseBody> decide(UnaryOperator<String> shown, String asking, Request request) {
         ParkedClaims store = claims;

@@ -5,10 +5,10 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * The answer to a request that changes and shows nothing.
+ * The answer to a request that was refused.
  *
- * @param reason what is wrong with it, or in its way
- * @param retryAfterSeconds when to repeat it; {@code null} if a repetition would not help
+ * @param reason the problem with the request, or the obstacle
+ * @param retryAfterSeconds when to repeat the request; {@code null} if a repetition would not help
  */
 record Refused(String reason, @Nullable Integer retryAfterSeconds) implements OperationResponseBody {
 
@@ -16,7 +16,7 @@ record Refused(String reason, @Nullable Integer retryAfterSeconds) implements Op
         return new WebEndpointResponse<>(new Refused(reason, null), status);
     }
 
-    /** The answer if the same request may succeed soon. */
+    /** Returns the answer if the same request may succeed soon. */
     static WebEndpointResponse<OperationResponseBody> forNow(String reason) {
         return new WebEndpointResponse<>(
                 new Refused(reason, RequestLimits.RETRY_AFTER_SECONDS), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param claimId id of the last claim
  * @param attempt the number of attempts at the key
  * @param fencingToken of the last claim
- * @param isInDoubt whether an attempt may have had effects that are not recorded
+ * @param isInDoubt whether an attempt may have had unrecorded effects
  * @param owner the process that claimed the key last
  * @param firstClaimedAt when the key was claimed for the first time
  * @param claimedAt when the key was claimed last
@@ -53,9 +53,9 @@ record ShownClaim(
     private static final int LONGEST_OWNER = 200;
 
     /**
-     * A step of a key's life.
+     * An event in a key's history.
      *
-     * @param at when; {@code null} if the store does not keep that
+     * @param at the time; {@code null} if the store does not keep it
      * @param event a sentence
      */
     record Step(@Nullable Instant at, String event) {}
@@ -64,7 +64,7 @@ record ShownClaim(
         return of(claim, null, null, null, null);
     }
 
-    /** Returns the claim of a key that a caller asked for, with its history. */
+    /** Returns the claim of a requested key, with its history. */
     static ShownClaim of(ClaimDetails claim, NamedKey named) {
         return of(
                 claim,

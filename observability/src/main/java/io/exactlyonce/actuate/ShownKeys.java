@@ -8,7 +8,10 @@ import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 
-/** Decides who sees keys, which may be personal data: as Spring Boot decides on the values of its endpoints {@code env} and {@code configprops}. */
+/**
+ * Decides who sees keys, which may be personal data. The rules are Spring Boot's rules for the values of its endpoints
+ * {@code env} and {@code configprops}.
+ */
 public final class ShownKeys {
 
     /** The name by which an application's {@link SanitizingFunction} recognizes a key. */
@@ -20,8 +23,8 @@ public final class ShownKeys {
 
     /**
      * @param show when keys are shown
-     * @param roles of the callers who see them when authorized; any authenticated one if empty
-     * @param functions hide shown values, too
+     * @param roles the roles of authorized callers; if empty, all authenticated callers are authorized
+     * @param functions can hide keys that would otherwise be shown
      */
     public ShownKeys(Show show, Collection<String> roles, Iterable<SanitizingFunction> functions) {
         this.show = show;
@@ -29,7 +32,7 @@ public final class ShownKeys {
         this.sanitizer = new Sanitizer(functions);
     }
 
-    /** Returns a key as a caller may see it. */
+    /** Returns a key, or a replacement that the caller may see. */
     String shown(SecurityContext caller, String key) {
         return String.valueOf(sanitizer.sanitize(new SanitizableData(null, NAME, key), show.isShown(caller, roles)));
     }

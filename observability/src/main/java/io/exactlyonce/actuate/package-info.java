@@ -1,5 +1,5 @@
 /**
- * Internal: actuator for operators, with the endpoint {@code exactlyonce}, and the health of claims.
+ * Internal: actuator endpoints for operators, and the health of claims.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code audit}, {@code claim}, {@code delivery}, {@code observe},
  * {@code observed}, {@code renewal}, {@code queue} and {@code window}.

@@ -49,7 +49,8 @@ final class DataDisk implements AutoCloseable {
     /** Writes until the disk is full. */
     void fill() {
         if (!mounted) {
-            throw new IllegalStateException(mountPoint + " is a plain directory; filling it would fill the machine's disk");
+            throw new IllegalStateException(
+                    mountPoint + " is a plain directory; filling it would fill the machine's disk");
         }
         byte[] zeros = new byte[MEGABYTE];
         try (OutputStream ballast = Files.newOutputStream(mountPoint.resolve(BALLAST))) {
