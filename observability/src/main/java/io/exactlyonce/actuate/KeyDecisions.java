@@ -48,7 +48,7 @@ final class KeyDecisions {
      * @param claims {@code null} for a store without inspection
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages the last places of messages
+     * @param messages where messages were seen
      */
     KeyDecisions(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
         this.claims = claims;

@@ -50,7 +50,7 @@ final class ParkedRequests {
      * @param claims {@code null} for a store without inspection
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages the last places of messages
+     * @param messages where messages were seen
      */
     ParkedRequests(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
         this.claims = claims;

@@ -31,9 +31,7 @@ public final class Postgres implements AutoCloseable {
         processes.adopt();
     }
 
-    /**
-     * Returns the server's process id. Only the server knows it, because the program that started the server has ended.
-     */
+    /** The program that started it is gone: only the server itself knows. */
     private long postmaster() throws IOException {
         try (Connection connection = dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();
