@@ -199,7 +199,7 @@ public record ExactlyOnceProperties(
      *
      * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. Default:
      *     'exactly-once.retry.initial-delay'.
-     * @param maxDelay Longest such delay, from 1s to 12h. Default: 'exactly-once.retry.max-delay'.
+     * @param maxDelay Largest delay, from 1s to 12h. Default: 'exactly-once.retry.max-delay'.
      */
     public record Delays(
             @Nullable Duration initialDelay, @Nullable Duration maxDelay) {}
@@ -211,7 +211,7 @@ public record ExactlyOnceProperties(
      * @param lease Time for which a claim is held without renewal, from 1s to 12h. Longer leases survive longer pauses
      *     and delay takeovers after a crash. Default: the visibility timeout of the delivery.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d: at least the retention of the
-     *     queue plus that of its dead-letter queue.
+     *     queue plus the retention of its dead-letter queue.
      * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse' returns it until it
      *     reaches the dead-letter queue, 'warn' deletes it as a duplicate and logs at WARN, 'off' deletes it without
      *     comparing.
@@ -380,11 +380,11 @@ public record ExactlyOnceProperties(
     /**
      * Redelivery of messages that were not completed.
      *
-     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. The delay doubles
-     *     with each receive; each is between half and all of that, at random.
-     * @param maxDelay Longest such delay, from 1s to 12h.
+     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. The delay
+     *     doubles with each receive. The actual delay is random, between half of it and all of it.
+     * @param maxDelay Largest delay, from 1s to 12h.
      * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their
-     *     key or for the claim store, from 0 to 5000. Further ones are returned to the queue.
+     *     key or for the claim store, from 0 to 5000. Further deliveries are returned to the queue.
      */
     public record Retry(
             @DefaultValue("1s") Duration initialDelay,

@@ -6,7 +6,7 @@ import io.exactlyonce.primary.ApplicationConnection;
 import io.exactlyonce.primary.ClaimPool.Target;
 import java.util.function.Supplier;
 
-/** Replaces user and password of a target with those of the provider that is marked for claims. */
+/** Replaces user and password of a target with the credentials of the provider that is marked for claims. */
 record ProvidedCredentials(HikariCredentialsProvider provider, Supplier<Target> targets) implements Supplier<Target> {
 
     private static final String ORIGIN = "the HikariCredentialsProvider that is marked @ExactlyOnceDataSource";

@@ -52,12 +52,13 @@ public final class Bounds {
     }
 
     /**
-     * Requires that a property does not have the value by which an annotation refers to the property.
+     * Rejects a value that only annotations may have. In an annotation, the value means "use the property"; in the
+     * property, it would refer to itself.
      *
      * @param property the property's full name
      * @param value the value; {@code null} if the property is not set
-     * @param reference the annotation's value
-     * @throws InvalidPropertyException if the property has the annotation's value
+     * @param reference the value that only annotations may have
+     * @throws InvalidPropertyException if the property has this value
      */
     public static <E extends Enum<E>> void requireOwn(String property, @Nullable E value, E reference) {
         if (value == reference) {

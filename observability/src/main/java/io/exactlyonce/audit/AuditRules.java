@@ -152,7 +152,7 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // By default, a renewal has half of the lease. If its connection broke, the renewal opens another connection,
+        // A renewal has half of the lease by default. If its connection broke, the renewal opens another connection,
         // fetches the types of its parameters, and makes its own round trip in this time.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {

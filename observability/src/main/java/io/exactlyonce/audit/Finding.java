@@ -16,7 +16,7 @@ public record Finding(String rule, Severity severity, String found, String bound
         ERROR,
         /** One safeguard is missing. Harm needs a second fault. */
         WARNING,
-        /** For information. */
+        /** A fact that needs no action. */
         NOTE,
         /** An input of the rule could not be read. */
         UNKNOWN

@@ -81,7 +81,9 @@ final class ListenerMeters extends Meters {
     private final TimeWindowMax mostReceives =
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
-    /** The levels of each start of the listener that still has deliveries. */
+    /**
+     * The levels of each start of the listener. The levels of an earlier start disappear when its last delivery ends.
+     */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private volatile Subscription current;

@@ -5,9 +5,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.IntCountsHistogram;
 
 /**
- * The latest latencies: those of a time span, or a minimum number if the span has fewer. They are kept in a ring of
- * histograms of 13 KB each. The oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has the
- * lock.
+ * The latest latencies: all latencies of a time span, or a minimum number if the span has fewer. A ring of histograms,
+ * of 13 KB each, keeps them. The oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has
+ * the lock.
  */
 final class SlidingLatencies {
 

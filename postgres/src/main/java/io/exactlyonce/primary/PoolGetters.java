@@ -94,7 +94,7 @@ final class PoolGetters {
     }
 
     /**
-     * Also reads getters that are not public. Without settings such as TLS, claims would connect less safely than the
+     * Reads public and other getters. Without settings such as TLS, claims would connect less safely than the
      * application does.
      */
     private static Map<String, String> settings(Object pool) {

@@ -44,10 +44,11 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A statement that counts as a write. For PostgreSQL it takes a transaction id; for proxies it calls a volatile
-     * function (the second; the first is not volatile). The statement needs no table, is replicated like any commit,
-     * and appears in the snapshot of each later read. A stale answer is therefore detected even from a server that
-     * claims to be the primary, such as a cache. A replica also answers, so that the check can name it.
+     * A statement that counts as a write. The statement takes a transaction id, which PostgreSQL does only for writes.
+     * It also calls the volatile function {@code clock_timestamp}, because proxies send calls of volatile functions to
+     * the primary. The statement needs no table, is replicated like any commit, and appears in the snapshot of each
+     * later read. A stale answer is therefore detected even from a server that claims to be the primary, such as a
+     * cache. A replica also answers, so that the check can name it.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -147,7 +148,7 @@ public final class PrimaryCheck {
     /**
      * Checks one connection of the pool in one round trip, for frequent probes.
      *
-     * @param table the claim table, the table's name in SQL
+     * @param table the claim table's name in SQL
      * @throws ClaimDatabaseException if the server cannot be reached, or is a replica or read-only
      */
     public Proof prove(String table) {

@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * The lag of a replica behind the primary.
  *
- * @param replica its {@code application_name} and address; replicas that share both count as one, the slowest
+ * @param replica the replica's {@code application_name} and address; if replicas share both, the slowest counts
  * @param lag age of the primary's newest commit that the replica has not replayed; zero if it has replayed all commits
- * @param bytes bytes of the primary's write-ahead log that it has not replayed
+ * @param bytes bytes of the primary's write-ahead log that the replica has not replayed
  */
 public record ReplicaLag(String replica, Duration lag, long bytes) {
 

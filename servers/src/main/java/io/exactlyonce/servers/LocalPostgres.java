@@ -19,7 +19,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * If the server is a bean, Spring Boot's {@code DataSource} connects to it, in the schema that {@code currentSchema} or
  * {@code options} of {@code spring.datasource.url} names.
  *
- * <p>It waits for the disk as a server in production does: a commit survives a crash. It listens on loopback only, without
+ * <p>The server waits for the disk as in production, so a commit survives a crash. It listens on loopback only, without
  * a socket file, and requires the password of its superuser {@code postgres}: a random one, the same for all servers of
  * this user of the machine. A data directory that is kept has the password with which it was created. Programs and
  * password are in {@code .cache/exactly-once-servers} of the user's home, which only this user can enter. The system

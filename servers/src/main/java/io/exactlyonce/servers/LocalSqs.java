@@ -14,9 +14,10 @@ import software.amazon.awssdk.services.sqs.SqsClient;
  * An SQS server in this JVM (ElasticMQ), with its queues in memory. If the server is a bean, all Spring Cloud AWS
  * clients use it, also clients of other services, whatever their properties are.
  *
- * <p>It listens on loopback only. Its endpoint has a path that is a random value, the same for all servers of this user
- * of the machine. Without it, other users and web pages can neither send nor receive messages, nor read, change or delete
- * queues. ElasticMQ still lets them create queues, and start, list and cancel message moves of queues whose names they know.
+ * <p>The server listens on loopback only. The path of its endpoint is a random value, which is the same for all servers
+ * of this user. Other users and web pages do not know this path, so they cannot send or receive messages, or read,
+ * change or delete queues. ElasticMQ still lets them create queues, and start, list and cancel message moves of queues
+ * whose names they know.
  */
 public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
 
@@ -28,7 +29,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
     private static final String PATH_FILE = "sqs-path";
 
     /**
-     * With this name, the server takes a queue's address from the request, because its port is unknown before it
+     * The name with which the server takes a queue's address from the request, because its port is unknown before it
      * starts.
      */
     private static final String OF_THE_REQUEST = "*";

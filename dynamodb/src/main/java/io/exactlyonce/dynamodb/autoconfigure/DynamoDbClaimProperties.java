@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
- * Claims in DynamoDB. Endpoint, Region and credentials are those of {@code spring.cloud.aws}.
+ * Claims in DynamoDB. The client has the endpoint, Region and credentials of {@code spring.cloud.aws}.
  *
  * @param tableName Name of the claim table.
  * @param clock Advanced: clock by which the lease of a dead worker expires: 'service' reads the Date of DynamoDB's

@@ -221,7 +221,7 @@ public final class ClaimStatements {
                 .build();
     }
 
-    /** Changes an item on condition that its version, or its claim, is the one that was read. */
+    /** Changes an item on condition that it still has the version, or the claim, that was read. */
     private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
         List<AttributeValue> parameters = new ArrayList<>(written);
         parameters.addAll(List.of(text(pk), text(seen)));

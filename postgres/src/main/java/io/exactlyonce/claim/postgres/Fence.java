@@ -26,7 +26,10 @@ final class Fence {
     private final SameDatabase database;
     private final Supplier<String> lock;
 
-    /** For each DataSource: whether it connects to the claim database. The check takes two statements. */
+    /**
+     * The result of the check for each DataSource: whether it connects to the claim database. A check takes two
+     * statements.
+     */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
     Fence(ClaimTable table) {

@@ -104,7 +104,7 @@ interface CrashContract extends StoreUnderTest {
         }
     }
 
-    /** For each key, each worker has one message delivered until the message is deleted. */
+    /** Each worker has one message of each key, and receives the message until it is deleted. */
     @Test
     default void workersThatDieAnywhereCompleteEachKeyOnceAndNeverOverlap() throws Exception {
         List<ClaimKey> keys =

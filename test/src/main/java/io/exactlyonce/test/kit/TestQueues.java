@@ -101,7 +101,7 @@ final class TestQueues implements SqsAsyncClient {
     }
 
     /**
-     * Ends polls that ask for too few messages. Such a poll took all free permits, and the next poll may ask for more.
+     * Ends polls that request too few messages. Such a poll took all free permits, and the next poll may request more.
      */
     private int endPolls(String queue) {
         int ended = 0;

@@ -47,7 +47,9 @@ final class Tenants {
 
     private Tenants() {}
 
-    /** Returns what chooses the tenants of a manager's entity managers; {@code null} if they have no tenants. */
+    /**
+     * Returns the class that chooses the tenants of a manager's entity managers; {@code null} if they have no tenants.
+     */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
                 ? OfHibernate.chooser(resource.getResourceFactory())
