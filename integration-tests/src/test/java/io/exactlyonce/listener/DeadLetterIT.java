@@ -130,10 +130,9 @@ class DeadLetterIT {
                     .as("it has all of its attempts again")
                     .hasSize(4);
             // The second attempt of each message was on its last receive, too.
-            LastReceiveFailed last =
-                    new LastReceiveFailed("orders", patient, parked.keyHash(), 2, 2, deadLetters);
-            await().untilAsserted(() -> assertThat(application.bean(Listener.class).failures())
-                    .containsExactly(last, last));
+            LastReceiveFailed last = new LastReceiveFailed("orders", patient, parked.keyHash(), 2, 2, deadLetters);
+            await().untilAsserted(() ->
+                    assertThat(application.bean(Listener.class).failures()).containsExactly(last, last));
             assertThat(output)
                     .contains("its key is parked until an operator decides, and its queue moves the message to the"
                             + " dead-letter queue");

@@ -246,8 +246,9 @@ final class DeadLetters {
                 isRefused |= redrive(source, missing, areHashes, back, left);
             }
             for (String id : missing) {
-                String why = "it was not found among the messages that SQS returned; another consumer may have it at the"
-                        + " moment";
+                String why =
+                        "it was not found among the messages that SQS returned; another consumer may have it at the"
+                                + " moment";
                 left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
             }
         } finally {

@@ -104,7 +104,8 @@ final class ParkedRequests {
             UUID claimId, @Nullable String scope, @Nullable String keyHash, String reason) {
 
         private static NotDecided unknown(UUID claimId) {
-            return new NotDecided(claimId, null, null, "no such claim is parked; another operator may have decided first");
+            return new NotDecided(
+                    claimId, null, null, "no such claim is parked; another operator may have decided first");
         }
 
         private static NotDecided lost(ParkedClaim claim) {

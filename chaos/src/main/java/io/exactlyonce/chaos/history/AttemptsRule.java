@@ -21,7 +21,8 @@ final class AttemptsRule implements Rule {
         List<Call> calls = key.calls().stream()
                 .sorted(Comparator.comparingLong(Call::token))
                 .toList();
-        List<Event> threw = calls.stream().flatMap(call -> call.all(Kind.FAILED)).toList();
+        List<Event> threw =
+                calls.stream().flatMap(call -> call.all(Kind.FAILED)).toList();
         List<Event> counted = calls.stream()
                 .filter(AttemptsRule::threw)
                 .filter(call -> !mayBeUncounted(key, calls, call, findings))
@@ -34,7 +35,11 @@ final class AttemptsRule implements Rule {
         } else if (counted.size() == most && !key.status().equals("PARKED")) {
             violated(key, "%d attempts threw, and its key is not parked".formatted(most), counted, findings);
         } else if (isParked && threw.size() < most) {
-            violated(key, "parked after %d attempts that threw, and %d may".formatted(threw.size(), most), threw, findings);
+            violated(
+                    key,
+                    "parked after %d attempts that threw, and %d may".formatted(threw.size(), most),
+                    threw,
+                    findings);
         }
     }
 
@@ -52,8 +57,7 @@ final class AttemptsRule implements Rule {
     /** A fault may have kept the worker from the record, or stopped the handler; the doubt of the next attempt proves that. */
     private static boolean mayBeUncounted(KeyHistory key, List<Call> calls, Call call, Findings findings) {
         int next = calls.indexOf(call) + 1;
-        boolean leftDoubt =
-                next < calls.size() && calls.get(next).knowsOfDoubt() && !call.knowsOfDoubt();
+        boolean leftDoubt = next < calls.size() && calls.get(next).knowsOfDoubt() && !call.knowsOfDoubt();
         return leftDoubt
                 || call.first(Kind.FAILED)
                         .filter(failed -> findings.mayBeUnrecorded(call.worker(), key.claimingFrom(call), failed))

@@ -59,8 +59,7 @@ final class GroupOrder {
 
     /** A reconciler may complete a key without its handler, and a message without a key may be skipped. */
     private static boolean isPassedOver(KeyHistory key) {
-        return key.isParkedOrDead()
-                || key.isSkipped() || (key.has("RECONCILE") && !key.has(Kind.HANDLED));
+        return key.isParkedOrDead() || key.isSkipped() || (key.has("RECONCILE") && !key.has(Kind.HANDLED));
     }
 
     private static void judge(KeyHistory front, KeyHistory next, Findings findings) {
