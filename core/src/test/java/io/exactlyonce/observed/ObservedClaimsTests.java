@@ -153,7 +153,7 @@ class ObservedClaimsTests {
 
     private void assertNothingIsUnderWay() {
         assertThat(claims.pending()).isZero();
-        assertThat(busy.inFlight()).isZero();
+        assertThat(busy.pending()).isZero();
         claims.close();
     }
 
@@ -468,14 +468,14 @@ class ObservedClaimsTests {
                 VisibilityWindow.ofSeconds(40),
                 MismatchPolicy.OFF);
         busy.begin(large);
-        assertThat(busy.inFlight()).isEqualTo(9);
+        assertThat(busy.pending()).isEqualTo(9);
         begin(busy, "o2");
         begin(busy, "o3");
         assertThat(seen).containsExactly("unobserved overload");
 
         work();
 
-        assertThat(busy.inFlight()).isEqualTo(2);
+        assertThat(busy.pending()).isEqualTo(2);
     }
 
     @Test

@@ -115,7 +115,7 @@ public final class Takeovers {
      *
      * @param free each key once, in key order; may be empty
      * @param transaction the id of the transaction that works on the keys
-     * @param the results by claim
+     * @param results the results by claim
      * @return the claims whose keys were completed
      */
     public Set<UUID> complete(
