@@ -9,10 +9,12 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -110,6 +112,14 @@ public final class DeadLetterQueue {
             boolean isRefused) {}
 
     /**
+     * The end of a search for chosen messages.
+     *
+     * @param redriven one for each chosen message that was found
+     * @param failure why the search ended early; {@code null} if it did not
+     */
+    public record Search(List<Redriven> redriven, @Nullable RuntimeException failure) {}
+
+    /**
      * Makes the dead-letter queue of a queue.
      *
      * @return {@code null} if no dead-letter queue of the queue is known
@@ -146,22 +156,30 @@ public final class DeadLetterQueue {
      *
      * @param chosen returns whether a message is to be redriven
      * @param isDone returns whether all chosen messages have been found
-     * @return one result for each chosen message that was found
+     * @return one result for each chosen message that was found, also if a later request to SQS failed
      */
-    public List<Redriven> redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
+    public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
         List<Redriven> redriven = new ArrayList<>();
         Map<String, Message> others = new LinkedHashMap<>();
+        Set<String> stuckGroups = new HashSet<>();
+        RuntimeException failed = null;
         Instant end = clock.instant().plus(LONGEST_SEARCH);
         try {
             for (int receives = 0; receives < MOST_RECEIVES && !isDone.getAsBoolean(); receives++) {
-                ReceiveMessageResponse response = receive(SEARCH_SECONDS);
+                ReceiveMessageResponse response;
+                try {
+                    response = receive(SEARCH_SECONDS);
+                } catch (RuntimeException failure) {
+                    failed = failure;
+                    break;
+                }
                 if (response.messages().isEmpty() || clock.instant().isAfter(end)) {
                     response.messages().forEach(message -> others.put(message.messageId(), message));
                     break;
                 }
                 for (Message message : response.messages()) {
                     if (chosen.test(message)) {
-                        redriven.add(redrive(message, at(response)));
+                        redriven.add(redrive(message, at(response), stuckGroups));
                     } else {
                         others.put(message.messageId(), message);
                     }
@@ -172,6 +190,20 @@ public final class DeadLetterQueue {
                     .filter(each -> !each.isSent())
                     .forEach(each -> others.put(each.message().messageId(), each.message()));
             show(List.copyOf(others.values()));
+        }
+        return new Search(redriven, failed);
+    }
+
+    /** Keeps the order of a group: no message is sent before an earlier one of its group that stays. */
+    private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
+        String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
+        if (group != null && stuckGroups.contains(group)) {
+            return new Redriven(
+                    message, false, null, "an earlier message of its group stays in the dead-letter queue", false);
+        }
+        Redriven redriven = redrive(message, now);
+        if (group != null && !redriven.isSent()) {
+            stuckGroups.add(group);
         }
         return redriven;
     }
@@ -215,10 +247,14 @@ public final class DeadLetterQueue {
      * @param now by SQS's clock
      */
     public @Nullable String obstacle(Message message, Instant now) {
-        String came = message.attributesAsStrings().get("DeadLetterQueueSourceArn");
-        if (came != null && QueueAddress.configured(came).differsFrom(QueueAddress.of(source))) {
+        if (isOfAnotherQueue(message)) {
             return "it came from the queue '%s'; redrive it by a listener of that queue"
-                    .formatted(QueueAddress.name(came));
+                    .formatted(QueueAddress.name(String.valueOf(cameFrom(message))));
+        }
+        if (lacksRoomForItsKey(message)) {
+            return ("its id is its key, and its copy has no room for the key beside %d attributes; find out whether it has run,"
+                            + " and send its body as a new message if it has not")
+                    .formatted(MOST_ATTRIBUTES);
         }
         Instant sent = time(message, MessageSystemAttributeName.SENT_TIMESTAMP);
         if (!isFifo() || (sent != null && sent.plus(DEDUPLICATION).isBefore(now))) {
@@ -226,6 +262,27 @@ public final class DeadLetterQueue {
         }
         return "SQS would take it for a duplicate and drop it, because its queue is FIFO and had its deduplication ID%s"
                 .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
+    }
+
+    /** Returns whether a message came from another queue that shares this dead-letter queue. */
+    public boolean isOfAnotherQueue(Message message) {
+        String came = cameFrom(message);
+        return came != null && QueueAddress.configured(came).differsFrom(QueueAddress.of(source));
+    }
+
+    private static @Nullable String cameFrom(Message message) {
+        return message.attributes().get(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN);
+    }
+
+    /** Returns whether the copy of a message, which has a new id, would have another key. */
+    private boolean lacksRoomForItsKey(Message message) {
+        if (message.messageAttributes().size() < MOST_ATTRIBUTES) {
+            return false;
+        }
+        MessageKeys.Key key = key(message);
+        return key != null
+                && key.attribute() != null
+                && !message.messageAttributes().containsKey(key.attribute());
     }
 
     private boolean isFifo() {
@@ -247,7 +304,7 @@ public final class DeadLetterQueue {
         Map<String, String> system = message.attributesAsStrings();
         Map<String, MessageAttributeValue> attributes = new HashMap<>(message.messageAttributes());
         MessageKeys.Key key = key(message);
-        if (key != null && key.attribute() != null && attributes.size() < MOST_ATTRIBUTES) {
+        if (key != null && key.attribute() != null) {
             attributes.putIfAbsent(
                     key.attribute(),
                     MessageAttributeValue.builder()

@@ -18,6 +18,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.core.SdkBytes;
@@ -63,6 +65,9 @@ class DeadLetterQueueTests {
         private int killedAt = Integer.MAX_VALUE;
         private boolean isLateDeath;
         private String refused = "";
+        private String refusedBody = "";
+        private int receivesThatFail;
+        private int receives;
 
         /** A killed process sends nothing more; SQS may or may not have executed its request. */
         private <T> CompletableFuture<T> answer(String action, Supplier<T> answer) {
@@ -99,6 +104,10 @@ class DeadLetterQueueTests {
 
         @Override
         public CompletableFuture<ReceiveMessageResponse> receiveMessage(ReceiveMessageRequest request) {
+            receives++;
+            if (receives == receivesThatFail) {
+                return CompletableFuture.failedFuture(SdkClientException.create("no answer"));
+            }
             return answer("receive", () -> {
                 List<Message> found = dead.values().stream()
                         .filter(message -> !invisible.contains(message.messageId()))
@@ -113,6 +122,9 @@ class DeadLetterQueueTests {
 
         @Override
         public CompletableFuture<SendMessageResponse> sendMessage(SendMessageRequest request) {
+            if (request.messageBody().equals(refusedBody)) {
+                return CompletableFuture.failedFuture(SdkClientException.create("refused"));
+            }
             return answer("send", () -> {
                 sent.add(request);
                 return SendMessageResponse.builder()
@@ -211,11 +223,12 @@ class DeadLetterQueueTests {
         Set<String> missing = new HashSet<>(Set.of(ids));
         Set<String> wanted = Set.of(ids);
         return from.redrive(
-                message -> {
-                    missing.remove(message.messageId());
-                    return wanted.contains(message.messageId());
-                },
-                missing::isEmpty);
+                        message -> {
+                            missing.remove(message.messageId());
+                            return wanted.contains(message.messageId());
+                        },
+                        missing::isEmpty)
+                .redriven();
     }
 
     @Test
@@ -390,6 +403,72 @@ class DeadLetterQueueTests {
         assertThat(redrive(dead, "1"))
                 .singleElement()
                 .satisfies(done -> assertThat(done.isSent()).isTrue());
+    }
+
+    /** The operator reads what was sent, also if a later request has no answer. */
+    @Test
+    void redriveWhoseSearchFailsLaterReportsWhatWasSent() {
+        put("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11");
+        sqs.receivesThatFail = 2;
+
+        DeadLetterQueue.Search search =
+                dead.redrive(message -> message.messageId().equals("1"), () -> false);
+
+        assertThat(search.failure()).hasRootCauseInstanceOf(SdkClientException.class);
+        assertThat(search.redriven())
+                .singleElement()
+                .satisfies(each -> assertThat(each.isSent()).isTrue());
+        assertThat(sqs.dead).doesNotContainKey("1").hasSize(10);
+        assertThat(sqs.invisible).containsOnly("1");
+    }
+
+    /** A copy has a new id. Without its key, it would run again although the message itself may have run. */
+    @Test
+    void messageWithoutRoomForItsKeyStays() {
+        orders.keysBy(message -> new MessageKeys.Key("orders", message.messageId(), "ExactlyOnce-Key"));
+        MessageAttributeValue value = MessageAttributeValue.builder()
+                .dataType("String")
+                .stringValue("x")
+                .build();
+        Map<String, MessageAttributeValue> ten =
+                IntStream.range(0, 10).boxed().collect(Collectors.toMap(n -> "a" + n, n -> value));
+        put("1", "2");
+        sqs.dead.computeIfPresent(
+                "1", (id, message) -> message.toBuilder().messageAttributes(ten).build());
+        ten.remove("a9");
+        sqs.dead.computeIfPresent(
+                "2", (id, message) -> message.toBuilder().messageAttributes(ten).build());
+
+        assertThat(redrive(dead, "1", "2")).extracting(Redriven::isSent).containsExactly(false, true);
+        assertThat(sqs.sent)
+                .singleElement()
+                .satisfies(
+                        sent -> assertThat(sent.messageAttributes()).hasSize(10).containsKey("ExactlyOnce-Key"));
+        assertThat(sqs.dead).containsOnlyKeys("1");
+    }
+
+    @Test
+    void fifoMessageBehindOneOfItsGroupThatStaysStaysAsWell() {
+        DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));
+        for (String id : List.of("1", "2", "3")) {
+            put(
+                    id,
+                    Map.of(
+                            MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN,
+                            ARN + "orders.fifo",
+                            MessageSystemAttributeName.MESSAGE_GROUP_ID,
+                            id.equals("3") ? "other" : "customer",
+                            MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID,
+                            id));
+        }
+        sqs.refusedBody = "body of 1";
+
+        List<Redriven> redriven = redrive(fifo, "1", "2", "3");
+
+        assertThat(redriven).extracting(Redriven::isSent).containsExactly(false, false, true);
+        assertThat(redriven.get(1).problem()).contains("earlier message of its group");
+        assertThat(sqs.dead).containsOnlyKeys("1", "2");
+        assertThat(sqs.invisible).doesNotContain("1", "2");
     }
 
     @Test

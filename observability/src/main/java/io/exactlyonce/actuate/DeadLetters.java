@@ -151,7 +151,7 @@ final class DeadLetters {
             return Refused.of(CONFLICT, NO_QUEUE);
         }
         List<ShownQueue> queues =
-                sources.stream().map(source -> show(source, shown)).toList();
+                sources.stream().map(source -> show(source, sources, shown)).toList();
         return new WebEndpointResponse<>(
                 new Shown(listener, queues),
                 queues.stream().allMatch(queue -> queue.reason() != null)
@@ -159,7 +159,7 @@ final class DeadLetters {
                         : WebEndpointResponse.STATUS_OK);
     }
 
-    private ShownQueue show(Source source, UnaryOperator<String> shown) {
+    private ShownQueue show(Source source, List<Source> sources, UnaryOperator<String> shown) {
         String name = source.dead().name();
         String queue = source.subscription().queue();
         try {
@@ -169,6 +169,7 @@ final class DeadLetters {
                     queue,
                     look.approximateCount(),
                     look.messages().stream()
+                            .filter(message -> !belongsToAnother(source, sources, message))
                             .map(message -> show(source, message, look.at(), shown))
                             .toList(),
                     null);
@@ -243,7 +244,7 @@ final class DeadLetters {
         boolean isRefused = false;
         try {
             for (Source source : sources) {
-                isRefused |= redrive(source, missing, areHashes, back, left);
+                isRefused |= redrive(source, sources, missing, areHashes, back, left);
             }
             for (String id : missing) {
                 String why =
@@ -260,6 +261,12 @@ final class DeadLetters {
                     OneLine.of(reason, LONGEST_TEXT),
                     back.size(),
                     left.size());
+            back.forEach(each -> log.info(
+                    "{} redrove the dead letter {} to {} as {}",
+                    asking,
+                    OneLine.of(each.messageId(), LONGEST_TEXT),
+                    each.queue(),
+                    OneLine.of(String.valueOf(each.newMessageId()), LONGEST_TEXT)));
         }
         return new WebEndpointResponse<>(
                 new Redrives(back, left), isRefused ? BAD_GATEWAY : WebEndpointResponse.STATUS_OK);
@@ -270,18 +277,23 @@ final class DeadLetters {
      * redriven.
      */
     private static boolean redrive(
-            Source source, Set<String> missing, boolean areHashes, List<Back> back, List<Left> left) {
+            Source source,
+            List<Source> others,
+            Set<String> missing,
+            boolean areHashes,
+            List<Back> back,
+            List<Left> left) {
         if (missing.isEmpty()) {
             return false;
         }
         Set<String> wanted = Set.copyOf(missing);
-        List<Redriven> redriven;
+        DeadLetterQueue.Search search;
         try {
-            redriven = source.dead()
+            search = source.dead()
                     .redrive(
                             message -> {
                                 String id = areHashes ? hash(source, message) : message.messageId();
-                                if (id == null || !wanted.contains(id)) {
+                                if (id == null || !wanted.contains(id) || belongsToAnother(source, others, message)) {
                                     return false;
                                 }
                                 missing.remove(id);
@@ -289,12 +301,15 @@ final class DeadLetters {
                             },
                             missing::isEmpty);
         } catch (RuntimeException failure) {
+            search = new DeadLetterQueue.Search(List.of(), failure);
+        }
+        if (search.failure() != null) {
             log.warn(
                     "Dead letters of {} could not be redriven: {}",
                     source.subscription(),
-                    PrintableException.reason(failure));
-            return true;
+                    PrintableException.reason(search.failure()));
         }
+        List<Redriven> redriven = search.redriven();
         for (Redriven each : redriven) {
             String id = each.message().messageId();
             String hash = hash(source, each.message());
@@ -305,7 +320,13 @@ final class DeadLetters {
                 left.add(new Left(id, hash, String.valueOf(problem)));
             }
         }
-        return redriven.stream().anyMatch(Redriven::isRefused);
+        return search.failure() != null || redriven.stream().anyMatch(Redriven::isRefused);
+    }
+
+    /** Returns whether another queue of the listener shares the dead-letter queue, and takes the message instead. */
+    private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
+        return source.dead().isOfAnotherQueue(message)
+                && sources.stream().anyMatch(other -> !other.dead().isOfAnotherQueue(message));
     }
 
     private static @Nullable String hash(Source source, Message message) {
