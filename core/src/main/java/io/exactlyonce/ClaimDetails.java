@@ -31,6 +31,13 @@ public interface ClaimDetails {
     /** Returns the number of attempts at the key. */
     int attempt();
 
+    /**
+     * Returns how many attempts threw since an operator released the key last; 0 also if the store does not count them.
+     */
+    default int failures() {
+        return 0;
+    }
+
     /** Returns the fencing token of the last claim. */
     long fencingToken();
 

@@ -1,10 +1,7 @@
 package io.exactlyonce.claim;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.exactlyonce.boundary.KeyHashes;
 import java.util.Comparator;
-import java.util.HexFormat;
 
 /**
  * An idempotency key within its scope. Ordered by scope, then key: the order in which stores lock rows.
@@ -17,8 +14,6 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /** Longest scope and longest key that a store must take, in characters. */
     public static final int MAX_LENGTH = 512;
 
-    private static final int SHORT = 16;
-
     private static final Comparator<ClaimKey> ORDER =
             Comparator.comparing(ClaimKey::scope).thenComparing(ClaimKey::key);
 
@@ -29,7 +24,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
 
     /** Returns the SHA-256 of scope, NUL and key, as 64 hexadecimal digits: stable across attempts. */
     public String downstreamKey() {
-        return sha256(scope + '\0' + key);
+        return KeyHashes.downstreamKey(scope, key);
     }
 
     /**
@@ -56,7 +51,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
 
     /** Returns the first 16 digits of {@link #downstreamKey()}, by which logs, events and exceptions name a key. */
     public String keyHash() {
-        return downstreamKey().substring(0, SHORT);
+        return KeyHashes.keyHash(scope, key);
     }
 
     /**
@@ -65,12 +60,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
      * @return 64 hexadecimal digits
      */
     public static String sha256(String text) {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(digest);
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("Every Java platform has SHA-256", impossible);
-        }
+        return KeyHashes.sha256(text);
     }
 
     @Override

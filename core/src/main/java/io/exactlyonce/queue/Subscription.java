@@ -18,6 +18,7 @@ public final class Subscription {
     private final PollGate gate;
     private final Levels levels = new Levels();
     private volatile QueueSettings settings;
+    private volatile @Nullable Attempts attempts;
     private volatile boolean stopping;
 
     /**
@@ -33,6 +34,14 @@ public final class Subscription {
             this(new AtomicInteger(), new AtomicInteger(), new AtomicInteger(), new RepeatedLines());
         }
     }
+
+    /**
+     * The bound on attempts of the listener's keys.
+     *
+     * @param scope of the keys
+     * @param most attempts that may throw before a key is parked; 0 for any number
+     */
+    public record Attempts(String scope, int most) {}
 
     /**
      * Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter
@@ -94,6 +103,16 @@ public final class Subscription {
     /** Returns the longest run of the listener's handler; {@code null} for none but SQS's ceiling. */
     public @Nullable Duration timeout() {
         return timeout;
+    }
+
+    /** Sets the bound on attempts of the listener's keys. */
+    public void bound(Attempts most) {
+        attempts = most;
+    }
+
+    /** Returns the bound on attempts of the listener's keys; {@code null} if it is not known. */
+    public @Nullable Attempts attempts() {
+        return attempts;
     }
 
     public QueueVisibility visibility() {

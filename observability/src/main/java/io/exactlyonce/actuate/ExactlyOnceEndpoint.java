@@ -89,8 +89,8 @@ public final class ExactlyOnceEndpoint {
         this.shown = shown;
         OneAtATime lookUps = new OneAtATime("look-up");
         OneAtATime decisions = new OneAtATime("decision");
-        this.keys = new KeyDecisions(claims, lookUps, decisions, messages);
-        this.parked = new ParkedRequests(claims, lookUps, decisions, messages);
+        this.keys = new KeyDecisions(claims, lookUps, decisions, messages, listeners);
+        this.parked = new ParkedRequests(claims, lookUps, decisions, messages, listeners);
         this.deadLetters = new DeadLetters(claims, InstantSource.system());
     }
 

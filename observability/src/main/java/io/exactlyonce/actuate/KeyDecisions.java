@@ -43,18 +43,26 @@ final class KeyDecisions {
     private final OneAtATime lookUps;
     private final OneAtATime decisions;
     private final ParkedMessages messages;
+    private final ListenerStates listeners;
 
     /**
      * @param claims {@code null} for a store without inspection
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
      * @param messages where messages were seen
+     * @param listeners bound the attempts of their keys
      */
-    KeyDecisions(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
+    KeyDecisions(
+            @Nullable ParkedClaims claims,
+            OneAtATime lookUps,
+            OneAtATime decisions,
+            ParkedMessages messages,
+            ListenerStates listeners) {
         this.claims = claims;
         this.lookUps = lookUps;
         this.decisions = decisions;
         this.messages = messages;
+        this.listeners = listeners;
     }
 
     /** Returns a decision in its canonical spelling. */
@@ -107,11 +115,11 @@ final class KeyDecisions {
         return store == null ? unshown() : lookUps.answer(() -> show(store, named));
     }
 
-    private static WebEndpointResponse<OperationResponseBody> show(ParkedClaims store, NamedKey named) {
+    private WebEndpointResponse<OperationResponseBody> show(ParkedClaims store, NamedKey named) {
         try {
             Optional<ClaimDetails> found = details(store, named);
             return found.isPresent()
-                    ? new WebEndpointResponse<>(new Details(ShownClaim.of(found.get(), named)))
+                    ? new WebEndpointResponse<>(new Details(ShownClaim.of(found.get(), named, listeners)))
                     : Refused.of(STATUS_NOT_FOUND, noClaim(store, named));
         } catch (RuntimeException failure) {
             return Refused.forNow(noAnswer(store, named, failure));
@@ -180,7 +188,8 @@ final class KeyDecisions {
             outcome = "not done, because the store was busy";
             return Refused.forNow(noAnswer(store, named, busy));
         } catch (RuntimeException failure) {
-            outcome = "it failed, but the decision may have been stored (%s)".formatted(failure);
+            outcome = "it failed, but the decision may have been stored (%s)"
+                    .formatted(PrintableException.reason(failure));
             return Refused.forNow(
                     noAnswer(store, named, failure) + "; repeat the decision, because only the first one counts");
         } finally {

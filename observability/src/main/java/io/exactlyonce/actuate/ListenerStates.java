@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The running listeners. */
 public final class ListenerStates implements DeliveryObserver {
@@ -20,6 +21,24 @@ public final class ListenerStates implements DeliveryObserver {
     @Override
     public void unsubscribed(Subscription subscription) {
         running.remove(subscription);
+    }
+
+    /**
+     * Returns how many attempts at a key of a scope may throw before it is parked: the least that a running listener has;
+     * {@code null} if none of this instance bounds them.
+     */
+    @Nullable Integer maxAttempts(String scope) {
+        Integer least = null;
+        for (Subscription subscription : running) {
+            Subscription.Attempts attempts = subscription.attempts();
+            if (attempts != null
+                    && attempts.most() > 0
+                    && attempts.scope().equals(scope)
+                    && (least == null || attempts.most() < least)) {
+                least = attempts.most();
+            }
+        }
+        return least;
     }
 
     /** Returns the subscriptions of all that run, by listener and queue. */

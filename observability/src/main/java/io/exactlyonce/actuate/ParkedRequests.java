@@ -45,18 +45,26 @@ final class ParkedRequests {
     private final OneAtATime lookUps;
     private final OneAtATime decisions;
     private final ParkedMessages messages;
+    private final ListenerStates listeners;
 
     /**
      * @param claims {@code null} for a store without inspection
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
      * @param messages where messages were seen
+     * @param listeners bound the attempts of their keys
      */
-    ParkedRequests(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
+    ParkedRequests(
+            @Nullable ParkedClaims claims,
+            OneAtATime lookUps,
+            OneAtATime decisions,
+            ParkedMessages messages,
+            ListenerStates listeners) {
         this.claims = claims;
         this.lookUps = lookUps;
         this.decisions = decisions;
         this.messages = messages;
+        this.listeners = listeners;
     }
 
     /**
@@ -242,7 +250,7 @@ final class ParkedRequests {
      * key, which the caller may not see. So the store is read from all claims of that time on, and the claims up to the
      * last one are removed. If the last claim was decided in the meantime, the claims of its time are listed again.
      */
-    private static Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
+    private Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
         boolean isMore = found.size() > most;
         List<ParkedClaim> page = isMore ? found.subList(0, most) : found;
@@ -281,9 +289,9 @@ final class ParkedRequests {
         return ChronoUnit.MICROS.between(Instant.EPOCH, last.parkedAt()) + "_" + last.claimId();
     }
 
-    private static List<ShownParked> shown(List<ParkedClaim> claims, UnaryOperator<String> shown) {
+    private List<ShownParked> shown(List<ParkedClaim> claims, UnaryOperator<String> shown) {
         return claims.stream()
-                .map(claim -> ShownParked.of(claim, shown.apply(claim.key())))
+                .map(claim -> ShownParked.of(claim, shown.apply(claim.key()), listeners))
                 .toList();
     }
 
@@ -303,7 +311,7 @@ final class ParkedRequests {
                 : decisions.answer(() -> decide(store, asking, request));
     }
 
-    private static WebEndpointResponse<OperationResponseBody> dryRun(
+    private WebEndpointResponse<OperationResponseBody> dryRun(
             ParkedClaims store, UnaryOperator<String> shown, Request request) {
         try {
             Selection selection = Selection.of(store, request);
@@ -391,7 +399,7 @@ final class ParkedRequests {
     }
 
     private static String hash(ParkedClaim claim) {
-        return new ClaimKey(claim.scope(), claim.key()).keyHash();
+        return claim.keyHash();
     }
 
     private static WebEndpointResponse<OperationResponseBody> noAnswer(RuntimeException failure, String remedy) {

@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param scope the scope by which the caller named the key; this and what follows are {@code null} if the request is about another thing
  * @param keyHash the hash that logs show
  * @param downstreamKey the key that downstream systems know; {@code null} also if the caller named the hash
+ * @param failures attempts that threw, since an operator released the key last; {@code null} if none did
+ * @param maxAttempts how many may throw before the key is parked; {@code null} if no listener of this instance bounds them
  * @param history what has happened to the key, as far as the store keeps that
  */
 record ShownClaim(
@@ -48,6 +50,8 @@ record ShownClaim(
         @Nullable String scope,
         @Nullable String keyHash,
         @Nullable String downstreamKey,
+        @Nullable Integer failures,
+        @Nullable Integer maxAttempts,
         @Nullable List<Step> history) {
 
     private static final int LONGEST_OWNER = 200;
@@ -61,16 +65,17 @@ record ShownClaim(
     record Step(@Nullable Instant at, String event) {}
 
     static ShownClaim of(ClaimDetails claim) {
-        return of(claim, null, null, null, null);
+        return of(claim, null, null, null, null, null);
     }
 
     /** Returns the claim of a key that a caller asked for, with its history. */
-    static ShownClaim of(ClaimDetails claim, NamedKey named) {
+    static ShownClaim of(ClaimDetails claim, NamedKey named, ListenerStates listeners) {
         return of(
                 claim,
                 named.scope(),
                 named.hash(),
                 named.key() == null ? null : named.key().downstreamKey(),
+                listeners.maxAttempts(named.scope()),
                 history(claim));
     }
 
@@ -112,6 +117,7 @@ record ShownClaim(
             @Nullable String scope,
             @Nullable String keyHash,
             @Nullable String downstreamKey,
+            @Nullable Integer maxAttempts,
             @Nullable List<Step> history) {
         return new ShownClaim(
                 claim.status(),
@@ -131,6 +137,8 @@ record ShownClaim(
                 scope,
                 keyHash,
                 downstreamKey,
+                claim.failures() == 0 ? null : claim.failures(),
+                maxAttempts,
                 history);
     }
 }

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
 import java.time.Instant;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A parked key as lists show it. The names of its fields are an API.
@@ -16,6 +17,8 @@ import java.util.UUID;
  * @param errorClass the part of the reason that many keys share
  * @param error the reason
  * @param downstreamKey the key that downstream systems know
+ * @param failures attempts that threw, since an operator released the key last
+ * @param maxAttempts how many may throw before the key is parked; {@code null} if no listener of this instance bounds them
  */
 record ShownParked(
         String scope,
@@ -27,12 +30,14 @@ record ShownParked(
         String errorClass,
         String error,
         Instant parkedAt,
-        String downstreamKey) {
+        String downstreamKey,
+        int failures,
+        @Nullable Integer maxAttempts) {
 
     private static final int LONGEST_ERROR = 500;
 
     /** @param shown the key as the caller may see it */
-    static ShownParked of(ParkedClaim claim, String shown) {
+    static ShownParked of(ParkedClaim claim, String shown, ListenerStates listeners) {
         ClaimKey key = new ClaimKey(claim.scope(), claim.key());
         return new ShownParked(
                 claim.scope(),
@@ -44,6 +49,8 @@ record ShownParked(
                 ParkedClaims.classOf(claim.reason()),
                 OneLine.of(claim.reason(), LONGEST_ERROR),
                 claim.parkedAt(),
-                key.downstreamKey());
+                key.downstreamKey(),
+                claim.failures(),
+                listeners.maxAttempts(claim.scope()));
     }
 }

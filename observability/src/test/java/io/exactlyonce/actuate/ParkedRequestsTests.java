@@ -14,6 +14,9 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -100,8 +103,9 @@ class ParkedRequestsTests {
 
     private final Store store = new Store();
     private final ParkedMessages messages = new ParkedMessages();
+    private final ListenerStates listeners = new ListenerStates();
     private final ParkedRequests requests =
-            new ParkedRequests(store, new OneAtATime("look-up"), new OneAtATime("decision"), messages);
+            new ParkedRequests(store, new OneAtATime("look-up"), new OneAtATime("decision"), messages, listeners);
 
     private Page page(@Nullable Object scope, @Nullable Object error, @Nullable Object limit, @Nullable Object after) {
         return body(Page.class, requests.list(key -> "******", scope, error, limit, after));
@@ -145,7 +149,9 @@ class ParkedRequestsTests {
                         TIMEOUT,
                         TIMEOUT + ": Read timed out",
                         NOON,
-                        key.downstreamKey()));
+                        key.downstreamKey(),
+                        0,
+                        null));
     }
 
     @Test
@@ -320,11 +326,28 @@ class ParkedRequestsTests {
 
     @Test
     void storeThatShowsNoClaimsHasNone() {
-        ParkedRequests none = new ParkedRequests(null, new OneAtATime("look-up"), new OneAtATime("decision"), messages);
+        ParkedRequests none =
+                new ParkedRequests(null, new OneAtATime("look-up"), new OneAtATime("decision"), messages, listeners);
 
         assertThat(none.list(key -> key, null, null, null, null).getStatus()).isEqualTo(501);
         assertThat(none.decide(key -> key, "'operator'", dryRun(null, "orders", null))
                         .getStatus())
                 .isEqualTo(501);
+    }
+
+    @Test
+    void list_ofAScopeWhoseListenerBoundsAttempts_showsHowManyThrewAndMay() {
+        for (int most : new int[] {7, 5, 0}) {
+            Subscription subscription = new Subscription(
+                    "fulfilment-" + most, "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+            subscription.bound(new Subscription.Attempts("orders", most));
+            listeners.subscribed(subscription);
+        }
+        store.parked.add(ParkedClaim.of("orders", "o1", UUID.randomUUID(), 6, 5, false, TIMEOUT, NOON));
+        store.park("refunds", "r1", TIMEOUT, NOON.plusSeconds(1));
+
+        assertThat(page(null, null, null, null).parked())
+                .extracting(ShownParked::failures, ShownParked::maxAttempts)
+                .containsExactly(tuple(5, 5), tuple(0, null));
     }
 }

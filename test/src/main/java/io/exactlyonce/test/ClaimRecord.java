@@ -99,7 +99,8 @@ record ClaimRecord(
             boolean isInDoubt,
             String owner,
             boolean isLeaseOver,
-            @Nullable String error)
+            @Nullable String error,
+            int failures)
             implements ClaimDetails {}
 
     ClaimDetails details(Duration now) {
@@ -111,7 +112,8 @@ record ClaimRecord(
                 inDoubt,
                 attempt.owner(),
                 leaseEnd.compareTo(now) <= 0,
-                error);
+                error,
+                failures);
     }
 
     Optional<ClaimRecord> renewed(Duration end) {

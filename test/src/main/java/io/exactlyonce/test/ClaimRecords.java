@@ -96,6 +96,7 @@ final class ClaimRecords {
                 key.key(),
                 record.attempt().claimId(),
                 record.attempt().number(),
+                record.failures(),
                 record.inDoubt(),
                 record.error() == null ? "unknown" : record.error(),
                 Instant.EPOCH.plus(record.parkedAt())));

@@ -20,5 +20,6 @@ public record StoredClaim(
         @Nullable Instant completedAt,
         @Nullable Instant parkedAt,
         @Nullable Instant expiresAt,
-        @Nullable String error)
+        @Nullable String error,
+        int failures)
         implements ClaimDetails {}

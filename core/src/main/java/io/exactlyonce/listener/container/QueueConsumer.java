@@ -246,6 +246,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 settings.listener().timeout(),
                 queue,
                 engine.breakers().of(settings.listener().transaction()));
+        subscription.bound(new Subscription.Attempts(
+                Objects.requireNonNullElse(settings.listener().scope(), subscription.queue()),
+                settings.listener().doubt().maxAttempts()));
         QueueWatch watch = new QueueWatch(
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.scheduler());
         MessageConversion conversion =

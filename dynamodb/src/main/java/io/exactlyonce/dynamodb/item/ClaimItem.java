@@ -96,7 +96,11 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 Math.max(token + 1, nowMicros),
                 textOrNull("fingerprint"),
                 textOrNull("result"),
-                has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0);
+                failures());
+    }
+
+    private int failures() {
+        return has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0;
     }
 
     /** Returns the remaining time of the lease, in microseconds; not positive if the lease has expired. */
@@ -145,14 +149,22 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 micros("completed_at"),
                 status() == KeyStatus.PARKED ? instant(parkedAtMicros()) : null,
                 has(EXPIRES_AT) ? Instant.ofEpochSecond(number(EXPIRES_AT)) : null,
-                textOrNull("error"));
+                textOrNull("error"),
+                failures());
     }
 
     /** Returns the details for operators. The key must be parked. */
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
         return ParkedClaim.of(
-                text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, instant(parkedAtMicros()));
+                text("scope"),
+                text("key"),
+                claimId(),
+                attempt(),
+                failures(),
+                isInDoubt(),
+                reason,
+                instant(parkedAtMicros()));
     }
 
     private long parkedAtMicros() {

@@ -65,7 +65,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String HAS_TURN = "pg_catalog.current_setting('exactly_once.turn', true) {=} 'true'";
 
     private static final String COLUMNS = """
-            SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
+            SELECT scope, key, claim_id, attempt, failures, in_doubt, coalesce(error, 'unknown') AS reason,
                    (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
             FROM {table}
             """;
@@ -75,6 +75,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             row.getString("key"),
             row.getObject("claim_id", UUID.class),
             row.getInt("attempt"),
+            row.getInt("failures"),
             row.getBoolean("in_doubt"),
             row.getString("reason"),
             time(row.getLong("parked_at_micros")));
@@ -155,7 +156,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String LIFE = """
             status, claim_id, attempt, fencing_token, in_doubt AS is_in_doubt, owner, first_claimed_at, claimed_at, lease_until,
-                   lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
+                   lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error, failures
             """;
 
     private static final String DETAILS = "SELECT " + LIFE + "FROM {table} WHERE scope {=} ? AND key {=} ?";
@@ -180,9 +181,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %d".formatted(HAS_TURN, HASHES);
 
     private static final String FIND_BY_HASH = """
-            SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
+            SELECT scope, key, claim_id, attempt, failures, in_doubt, coalesce(error, 'unknown') AS reason,
                    (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
-            FROM (SELECT scope, key, claim_id, attempt, in_doubt, error, parked_at %s) AS latest""".formatted(LATEST_PARKED) + OF_HASH;
+            FROM (SELECT scope, key, claim_id, attempt, failures, in_doubt, error, parked_at %s) AS latest""".formatted(LATEST_PARKED) + OF_HASH;
 
     static final String DETAILS_BY_HASH =
             "SELECT latest.* FROM ((SELECT scope, key, %s %s) UNION ALL (SELECT scope, key, %s %s)) AS latest"

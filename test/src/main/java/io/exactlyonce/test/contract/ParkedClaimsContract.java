@@ -253,6 +253,10 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest second = request(first.key());
         acquire(store(), second);
         store().resolve(List.of(new ClaimResolution.Parked(second.id(), "maxAttempts (2) is reached", false, true)));
+        assertThat(find(second).failures()).isEqualTo(2);
+        assertThat(find(second).keyHash()).isEqualTo(second.key().keyHash());
+        assertThat(parked().details(second.key()).map(ClaimDetails::failures).orElse(2))
+                .isEqualTo(2);
         assertThat(parked().release(second.id())).isTrue();
 
         ClaimRequest next = request(first.key());
