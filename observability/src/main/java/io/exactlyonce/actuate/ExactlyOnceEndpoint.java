@@ -47,6 +47,7 @@ public final class ExactlyOnceEndpoint {
 
     private static final String PARKED = "parked";
     private static final String DEAD_LETTERS = "dead-letters";
+    private static final String OVERVIEW = "overview";
 
     /** The most characters of a caller's name in a log line. */
     private static final int LONGEST_NAME = 200;
@@ -108,6 +109,18 @@ public final class ExactlyOnceEndpoint {
             implements OperationResponseBody {}
 
     /**
+     * Prevented repeats, running listeners and parked keys, for pages that show all three.
+     *
+     * @param parked a page of parked keys, or the reason why there is none
+     */
+    record Overview(
+            Prevented.Counts sinceStart,
+            @Nullable List<ListenerDescription> listeners,
+            @Nullable List<ObservedCounts.Seen> observed,
+            @Nullable OperationResponseBody parked)
+            implements OperationResponseBody {}
+
+    /**
      * Returns prevented repeats and running listeners; or the claim of a key, if the request names one.
      *
      * @param scope of the key
@@ -124,9 +137,9 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Returns the parked keys of the whole fleet, the oldest first; or some dead letters of a listener.
+     * Returns the parked keys of the whole fleet, the oldest first; or some dead letters of a listener; or listeners and parked keys.
      *
-     * @param part {@code parked} or {@code dead-letters}
+     * @param part {@code parked}, {@code dead-letters} or {@code overview}
      * @param scope of the keys
      * @param error the class of the exception for which they were parked
      * @param limit most keys
@@ -150,12 +163,20 @@ public final class ExactlyOnceEndpoint {
                         Parameters.text("listener", listener),
                         named -> looking.answer(
                                 () -> deadLetters.show(named.get(0).listener(), named, keysShown)));
+            case OVERVIEW -> overview(parked.list(keysShown, scope, error, limit, null));
             default -> noPart();
         });
     }
 
+    private WebEndpointResponse<OperationResponseBody> overview(WebEndpointResponse<OperationResponseBody> parkedKeys) {
+        Listeners all = listeners();
+        return new WebEndpointResponse<>(
+                new Overview(all.sinceStart(), all.listeners(), all.observed(), parkedKeys.getBody()));
+    }
+
     private static WebEndpointResponse<OperationResponseBody> noPart() {
-        return Refused.of(STATUS_NOT_FOUND, "this endpoint has '%s' and '%s'".formatted(PARKED, DEAD_LETTERS));
+        return Refused.of(
+                STATUS_NOT_FOUND, "this endpoint has '%s', '%s' and '%s'".formatted(PARKED, DEAD_LETTERS, OVERVIEW));
     }
 
     private static WebEndpointResponse<OperationResponseBody> answer(
