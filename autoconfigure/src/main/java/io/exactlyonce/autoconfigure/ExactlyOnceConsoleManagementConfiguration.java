@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
@@ -17,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.server.PathContainer;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
@@ -59,7 +61,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
         WebFilter exactlyOnceConsoleHeadersFilter(PathMappedEndpoints endpoints) {
             String path = endpoints.getPath(ENDPOINT);
             return (exchange, chain) -> {
-                if (path != null && exchange.getRequest().getPath().value().endsWith(path)) {
+                if (path != null
+                        && decoded(exchange.getRequest().getPath()).endsWith(path)) {
                     exchange.getResponse().beforeCommit(() -> {
                         HEADERS.forEach(exchange.getResponse().getHeaders()::set);
                         return Mono.empty();
@@ -68,6 +71,14 @@ final class ExactlyOnceConsoleManagementConfiguration {
                 return chain.filter(exchange);
             };
         }
+    }
+
+    /** Returns a path as mappings match it, so that no spelling of it has a response without headers. */
+    private static String decoded(PathContainer path) {
+        return path.elements().stream()
+                .map(element ->
+                        element instanceof PathContainer.PathSegment segment ? segment.valueToMatch() : element.value())
+                .collect(Collectors.joining());
     }
 
     /** Sets the headers of responses of one path. */

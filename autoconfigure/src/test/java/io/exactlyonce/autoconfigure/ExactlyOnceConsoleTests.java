@@ -10,13 +10,13 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -30,7 +30,7 @@ class ExactlyOnceConsoleTests {
 
     /** Applications need neither SQS nor a database before they have a listener. */
     @SpringBootConfiguration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableAutoConfigurationWithoutSecurity
     static class Application {}
 
     /** Web stacks by which Spring Boot serves endpoints. */
@@ -118,6 +118,27 @@ class ExactlyOnceConsoleTests {
         return "sha256-"
                 + Base64.getEncoder()
                         .encodeToString(MessageDigest.getInstance("SHA-256").digest(content.getBytes("UTF-8")));
+    }
+
+    /** Another site could show such a page in a frame, and have its reader press a button. */
+    @ParameterizedTest
+    @EnumSource
+    void pageHasItsPolicyUnderEachSpellingOfItsPath(Stack stack) throws Exception {
+        try (var application =
+                stack.start("management.endpoints.web.exposure.include=exactlyonce,exactlyonceconsole")) {
+            for (String spelling : List.of(
+                    "/actuator/%65xactlyonceconsole",
+                    "/actuator/exactlyonceconsole;a=b",
+                    "/actuator;a/exactlyonceconsole",
+                    "/actuator//exactlyonceconsole",
+                    "/actuator/exactlyonceconsole/")) {
+                HttpResponse<String> page = get(application, "server", spelling);
+
+                assertThat(page.headers().firstValue("Content-Security-Policy").isPresent())
+                        .as(spelling)
+                        .isEqualTo(page.body().contains("Exactly-once console"));
+            }
+        }
     }
 
     @ParameterizedTest
