@@ -61,8 +61,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         WebFilter exactlyOnceConsoleHeadersFilter(PathMappedEndpoints endpoints) {
             String path = endpoints.getPath(ENDPOINT);
             return (exchange, chain) -> {
-                if (path != null
-                        && decoded(exchange.getRequest().getPath()).endsWith(path)) {
+                if (path != null && decoded(exchange.getRequest().getPath()).endsWith(path)) {
                     exchange.getResponse().beforeCommit(() -> {
                         HEADERS.forEach(exchange.getResponse().getHeaders()::set);
                         return Mono.empty();

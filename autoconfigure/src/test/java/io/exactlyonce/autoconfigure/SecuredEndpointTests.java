@@ -241,8 +241,7 @@ class SecuredEndpointTests {
 
     @ParameterizedTest
     @EnumSource
-    void eachRoleDoesWhatItMayBehindSpringSecurity(Stack stack, CapturedOutput output)
-            throws Exception {
+    void eachRoleDoesWhatItMayBehindSpringSecurity(Stack stack, CapturedOutput output) throws Exception {
         try (var application = stack.start()) {
             assertThat(new Browser(application, "server", "")
                             .get("exactlyonceconsole")

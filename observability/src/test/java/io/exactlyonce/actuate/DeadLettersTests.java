@@ -144,7 +144,7 @@ class DeadLettersTests {
     }
 
     @Test
-    void redrive_ofASharedDeadLetterQueue_sendsEachMessageToItsOwnQueue(CapturedOutput output) {
+    void redriveOfASharedDeadLetterQueueSendsEachMessageToItsOwnQueue(CapturedOutput output) {
         put("1", "orders");
         put("2", "refunds");
 
@@ -161,7 +161,7 @@ class DeadLettersTests {
     }
 
     @Test
-    void redrive_ofAMessageOfAnotherListenersQueue_saysWhose() {
+    void redriveOfAMessageOfAnotherListenersQueueNamesThatQueue() {
         put("1", "invoices");
 
         assertThat(redrive(200, "1").notRedriven())
@@ -171,7 +171,7 @@ class DeadLettersTests {
     }
 
     @Test
-    void redrive_whoseSearchFailsLater_namesWhatWasSentAndWhatWasNot() {
+    void redriveWhoseSearchFailsLaterNamesWhatWasSentAndWhatWasNot() {
         put("1", "orders");
         sqs.failsFrom = 2;
 
@@ -184,7 +184,7 @@ class DeadLettersTests {
     }
 
     @Test
-    void look_atASharedDeadLetterQueue_showsEachMessageOnceWithItsQueue() {
+    void lookAtASharedDeadLetterQueueShowsEachMessageOnceWithItsQueue() {
         put("1", "orders");
         put("2", "refunds");
         put("3", "invoices");

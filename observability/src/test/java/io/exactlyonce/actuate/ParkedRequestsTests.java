@@ -336,7 +336,7 @@ class ParkedRequestsTests {
     }
 
     @Test
-    void list_ofAScopeWhoseListenerBoundsAttempts_showsHowManyThrewAndMay() {
+    void listShowsHowManyAttemptsThrewAndHowManyMay() {
         for (int most : new int[] {7, 5, 0}) {
             Subscription subscription = new Subscription(
                     "fulfilment-" + most, "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
