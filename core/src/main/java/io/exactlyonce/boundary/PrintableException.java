@@ -2,15 +2,19 @@ package io.exactlyonce.boundary;
 
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
 
 /**
  * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come
  * from a server, or from an impostor, which could forge log lines.
  *
- * <p>Of a database's failure only the first line of each message is kept, because the details contain values of the
- * refused row, such as its key. A message that quotes a batch is left out for the same reason.
+ * <p>A database quotes values in its messages, and values may be keys. Only the first line of each message is kept,
+ * because details follow. If the first line may quote a value too, only the SQLSTATE is kept. Quoted values in AWS's
+ * messages are left out.
  */
 public final class PrintableException extends Exception {
 
@@ -23,6 +27,28 @@ public final class PrintableException extends Exception {
 
     private static final int LONGEST_REASON = 1_000;
 
+    private static final String POSTGRES = "org.postgresql.";
+
+    /** Begins the SQLSTATE of a failure without values: of the connection, the transaction, the session or the server. */
+    private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
+
+    /**
+     * Also without values in the first line of PostgreSQL, which names tables and constraints. H2, MySQL and SQL Server quote the row of
+     * a duplicate key there.
+     */
+    private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
+
+    /** A syntax error. PostgreSQL quotes the statement, or a value that is a search query or a path. */
+    private static final String SYNTAX = "42601";
+
+    private static final int CLASS = 2;
+
+    private static final int CODE = 5;
+
+    /** Matches how SQS and DynamoDB quote a value, such as a receipt handle. A value may have quotes itself. */
+    private static final Pattern VALUE_OF_AWS =
+            Pattern.compile("(?s)(?<=\\bValue ).+(?= for parameter | at ')|(?<=\").+(?=\")|(?<=numeric value: ).+");
+
     private PrintableException(String text, Throwable failure, @Nullable PrintableException cause) {
         super(text, cause, false, true);
         setStackTrace(failure.getStackTrace());
@@ -30,47 +56,85 @@ public final class PrintableException extends Exception {
 
     /** Returns the failure itself if each of its messages is one line already, as is usual. */
     public static @Nullable Throwable of(@Nullable Throwable failure) {
-        return failure == null
-                        || (!quotesBatch(failure) && Causes.of(failure).allMatch(PrintableException::isPrintable))
+        if (failure == null) {
+            return null;
+        }
+        boolean isOfAws = isOfAws(failure);
+        return !quotesValue(failure) && all(failure).allMatch(each -> isPrintable(each, isOfAws))
                 ? failure
-                : copy(failure, isOfDatabase(failure), MOST_CAUSES);
+                : copy(failure, isOfDatabase(failure), isOfAws, MOST_CAUSES);
     }
 
     /** Returns the type of a failure's last cause, and the first line of its message. */
     public static String reason(Throwable failure) {
-        return text(Causes.root(failure), true, LONGEST_REASON);
+        return text(Causes.root(failure), true, isOfAws(failure), LONGEST_REASON);
     }
 
-    private static boolean isPrintable(Throwable failure) {
-        return Stream.concat(Stream.of(failure), Stream.of(failure.getSuppressed()))
-                .map(Throwable::getMessage)
-                .allMatch(message -> message == null || message.equals(OneLine.of(message, LONGEST_MESSAGE)));
+    /** Returns everything that a log prints of a failure. */
+    private static Stream<Throwable> all(Throwable failure) {
+        return Causes.of(failure)
+                .flatMap(each -> Stream.concat(
+                        Stream.of(each), Stream.of(each.getSuppressed()).flatMap(Causes::of)));
+    }
+
+    private static boolean isPrintable(Throwable failure, boolean isOfAws) {
+        String message = failure.getMessage();
+        return message == null || message.equals(OneLine.of(withoutValues(message, isOfAws), LONGEST_MESSAGE));
     }
 
     private static boolean isOfDatabase(Throwable failure) {
         return Causes.of(failure).anyMatch(SQLException.class::isInstance);
     }
 
-    /** Returns whether a message quotes the statements of a batch with their parameters. */
-    private static boolean quotesBatch(Throwable failure) {
-        return Causes.of(failure).anyMatch(BatchUpdateException.class::isInstance);
+    private static boolean isOfAws(Throwable failure) {
+        return all(failure).anyMatch(AwsServiceException.class::isInstance);
     }
 
-    private static PrintableException copy(Throwable failure, boolean isOfDatabase, int causes) {
+    private static String withoutValues(String message, boolean isOfAws) {
+        return isOfAws ? VALUE_OF_AWS.matcher(message).replaceAll("...") : message;
+    }
+
+    private static boolean quotesValue(Throwable failure) {
+        return all(failure).anyMatch(PrintableException::isQuote);
+    }
+
+    /** Returns whether the first line of a message may quote a value, or the statements of a batch with their parameters. */
+    private static boolean isQuote(Throwable failure) {
+        return failure instanceof BatchUpdateException || (failure instanceof SQLException sql && isQuote(sql));
+    }
+
+    private static boolean isQuote(SQLException failure) {
+        String state = failure.getSQLState();
+        if (state == null || state.length() < CLASS) {
+            return false;
+        }
+        String kind = state.substring(0, CLASS);
+        boolean isOfPostgres = failure.getClass().getName().startsWith(POSTGRES);
+        return !WITHOUT_VALUES.contains(kind)
+                && !(isOfPostgres && WITHOUT_VALUES_IN_POSTGRES.contains(kind) && !state.equals(SYNTAX));
+    }
+
+    private static PrintableException copy(Throwable failure, boolean isOfDatabase, boolean isOfAws, int causes) {
         Throwable cause = failure.getCause();
         return new PrintableException(
-                text(failure, isOfDatabase, LONGEST_MESSAGE),
+                text(failure, isOfDatabase, isOfAws, LONGEST_MESSAGE),
                 failure,
-                cause == null || causes == 0 ? null : copy(cause, isOfDatabase, causes - 1));
+                cause == null || causes == 0 ? null : copy(cause, isOfDatabase, isOfAws, causes - 1));
     }
 
-    private static String text(Throwable failure, boolean isCut, int most) {
+    /** Returns only the type of a failure whose cause quotes a value, because its own message repeats that of the cause. */
+    private static String text(Throwable failure, boolean isCut, boolean isOfAws, int most) {
         String type = failure.getClass().getName();
         String message = failure.getMessage();
-        if (message == null || quotesBatch(failure)) {
+        if (Causes.of(failure).anyMatch(PrintableException::isQuote)) {
+            return failure instanceof SQLException sql && sql.getSQLState() != null
+                    ? "%s: SQLSTATE %s".formatted(type, OneLine.of(sql.getSQLState(), CODE))
+                    : type;
+        }
+        if (message == null) {
             return type;
         }
         String shown = isCut ? message.lines().findFirst().orElse("") : message;
-        return type + ": " + OneLine.of(shown, most);
+        return type + ": " + OneLine.of(withoutValues(shown, isOfAws), most);
     }
 }

@@ -7,7 +7,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.services.sqs.model.SqsException;
 
 class PrintableExceptionTests {
 
@@ -80,6 +84,68 @@ class PrintableExceptionTests {
                 .contains("java.sql.SQLException: ERROR: duplicate key")
                 .doesNotContain("card-4711");
         assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: ERROR: duplicate key");
+    }
+
+    /** PostgreSQL quotes the value in the first line, and a value may have quotes and lines. */
+    @ParameterizedTest
+    @ValueSource(strings = {"22P02", "22003", "22007", "P0001", "42601", "XX000", "HY000", "23505", "42000"})
+    void failureWhoseFirstLineMayQuoteAValueHasItsStateOnly(String state) {
+        var refusal = new SQLException("ERROR: invalid input syntax for type integer: \"card-4711\"", state);
+        var translated = new IllegalStateException("Update; " + refusal.getMessage(), refusal);
+
+        assertThat(printed(PrintableException.of(translated)))
+                .contains("java.lang.IllegalStateException")
+                .contains("java.sql.SQLException: SQLSTATE " + state)
+                .doesNotContain("card-4711");
+        assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: SQLSTATE " + state);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"08006", "25006", "28P01", "3D000", "40001", "53300", "57P01"})
+    void failureOfAServerOrTransactionIsItself(String state) {
+        Exception failure = new IllegalStateException("outer", new SQLException("ERROR: told", state));
+
+        assertThat(PrintableException.of(failure)).isSameAs(failure);
+    }
+
+    @Test
+    void suppressedFailureThatQuotesAValueIsNotPrinted() {
+        Exception failure = new IllegalStateException("told");
+        failure.addSuppressed(new IOException("read", new SQLException("invalid: \"card-4711\"", "22P02")));
+
+        assertThat(printed(PrintableException.of(failure)))
+                .contains("java.lang.IllegalStateException: told")
+                .doesNotContain("card-4711");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Value AQEB4711 for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.",
+                "The input receipt handle \"AQEB4711\" is not a valid receipt handle.",
+                "Value 'AQEB4711 for parameter x' for parameter ReceiptHandle is invalid. Reason: Must be a receipt handle",
+                "1 validation error detected: Value 'AQEB4711' at 'key' failed to satisfy constraint",
+                "The parameter cannot be converted to a numeric value: AQEB4711"
+            })
+    void valueThatAwsQuotesIsLeftOut(String message) {
+        var answer = SqsException.builder().message(message).statusCode(400).build();
+        var failure = new CompletionException("SQS: " + message, answer);
+
+        assertThat(printed(PrintableException.of(failure)))
+                .contains(message.substring(0, message.indexOf(' ')))
+                .contains("...")
+                .doesNotContain("AQEB4711");
+        assertThat(PrintableException.reason(failure))
+                .contains("SqsException: ")
+                .doesNotContain("AQEB4711");
+    }
+
+    @Test
+    void answerOfAwsWithoutAValueIsItself() {
+        var answer =
+                SqsException.builder().message("Rate exceeded (Service: Sqs)").build();
+
+        assertThat(PrintableException.of(answer)).isSameAs(answer);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.exactlyonce.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -8,20 +9,28 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceDataSource;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -34,6 +43,7 @@ class KeysInLogsIT {
     private static final SqsServer SQS = SqsServer.shared();
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final String KEY = "card-4711";
+    private static final DataSource SALES = sales();
 
     static class Refused extends RuntimeException {
         Refused() {
@@ -134,6 +144,63 @@ class KeysInLogsIT {
             jdbc.execute("ALTER TABLE exactly_once_claim DROP CONSTRAINT shut");
             SQS.awaitEmpty(slow);
         }
+    }
+
+    /** Statements of handlers, with a value of a message. PostgreSQL quotes it in the first line, except where it names a constraint. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "22P02; SELECT ?::text::integer",
+                "22P02; SELECT ?::text::uuid",
+                "22P02; SELECT ?::text::json",
+                "22P02; SELECT ?::text::inet",
+                "22007; SELECT ?::text::timestamptz",
+                "22023; SELECT now() AT TIME ZONE ?::text",
+                "22023; SELECT date_trunc(?::text, now())",
+                "22023; SELECT encode('', ?::text)",
+                "42601; SELECT ?::text::jsonpath",
+                "42601; SELECT to_tsquery('(' || ?::text)",
+                "P0001; SELECT refuse(?::text)",
+                "22001; INSERT INTO sale (short) VALUES (?::text)",
+                "23505; INSERT INTO sale (name) VALUES (?::text), ('card-4711')",
+                "23514; INSERT INTO sale (fit) VALUES (?::text)",
+                "23503; INSERT INTO sale (parent) VALUES (?::text)",
+                "23P01; INSERT INTO sale (apart) VALUES (?::text), ('card-4711')",
+            })
+    void valueThatPostgresQuotesIsNotPrinted(String state, String statement) {
+        JdbcTemplate jdbc = new JdbcTemplate(SALES);
+
+        Exception refused = catchThrowableOfType(
+                DataAccessException.class,
+                () -> jdbc.execute(statement, (PreparedStatement prepared) -> {
+                    prepared.setString(1, KEY);
+                    return prepared.execute();
+                }));
+
+        StringWriter printed = new StringWriter();
+        PrintableException.of(refused).printStackTrace(new PrintWriter(printed, true));
+        assertThat(((SQLException) refused.getCause()).getSQLState()).isEqualTo(state);
+        assertThat(printed.toString()).doesNotContain("4711");
+        assertThat(PrintableException.reason(refused)).doesNotContain("4711");
+        if (state.startsWith("23")) {
+            assertThat(printed.toString()).contains("constraint \"sale_");
+        } else {
+            assertThat(printed.toString()).contains("PSQLException: SQLSTATE " + state);
+        }
+    }
+
+    private static DataSource sales() {
+        DataSource sales =
+                EmbeddedDatabase.shared().dataSource(EmbeddedDatabase.shared().createDatabase());
+        new JdbcTemplate(sales).execute("""
+                CREATE TABLE sale (short varchar(3), name text CONSTRAINT sale_name UNIQUE,
+                    fit text CONSTRAINT sale_fit CHECK (fit NOT LIKE 'card%'),
+                    parent text CONSTRAINT sale_parent REFERENCES sale (name),
+                    apart text, CONSTRAINT sale_apart EXCLUDE USING hash (apart WITH =));
+                CREATE FUNCTION refuse(text) RETURNS integer LANGUAGE plpgsql AS
+                    'BEGIN RAISE EXCEPTION ''no %'', $1; END'""");
+        return sales;
     }
 
     private static void awaitLine(CapturedLog log, String text) {

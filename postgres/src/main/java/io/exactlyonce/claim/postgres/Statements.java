@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.Connection;
@@ -108,7 +109,8 @@ public final class Statements {
                     throw isUnstorable(failure)
                             ? unstorable(failure)
                             : new ClaimStoreUnavailableException(
-                                    "PostgreSQL rejected a statement for claims: " + failure.getMessage(), failure);
+                                    "PostgreSQL rejected a statement for claims: " + PrintableException.reason(failure),
+                                    failure);
                 }
             }
         }
