@@ -41,7 +41,8 @@ final class CanonicalJson {
     /** Begins a new document of a number of characters, and drops the previous document. */
     void begin(int length) {
         clear();
-        text.reserve(length);
+        // The comma after the outermost value must not double the buffer.
+        text.reserve(length + 1);
         movable = (long) MOST_MOVES * length;
     }
 

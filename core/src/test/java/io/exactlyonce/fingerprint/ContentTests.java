@@ -5,14 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.listener.HostileMessages;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -231,5 +239,54 @@ class ContentTests {
     @Test
     void contentIsNotShown() {
         assertThat(Content.ofBody("4111").toString()).doesNotContain("4111").contains("4 characters");
+    }
+
+    /** A sender chooses which parts of a document need buffers: names, escapes, order, characters of three bytes, or an envelope. */
+    private static Map<String, String> largest() {
+        int all = 1 << 20;
+        String names =
+                IntStream.range(0, all / 5).mapToObj(each -> "\"\":0").collect(Collectors.joining(",", "{", "}"));
+        String unsorted = "[{\"b\":\"%s\",\"a\":0}]".formatted("x".repeat(all - 100));
+        String message = "\\u20ac".repeat(all / 6 - 100);
+        return Map.of(
+                "names",
+                names,
+                "unsorted",
+                unsorted,
+                "wide",
+                "\"" + "\u20ac".repeat(all / 3 - 10) + "\"",
+                "text",
+                "x".repeat(all),
+                "envelope",
+                "{\"Type\":\"Notification\",\"TopicArn\":\"a\",\"Message\":\"%s\"}".formatted(message),
+                "document",
+                "{\"a\":\"%s\"}".formatted("x".repeat(all - 100)));
+    }
+
+    private static long allocatedBy(String body) {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
+        body(body);
+        return threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
+    }
+
+    /** All that it allocates, which is more than it has at a time. */
+    @Test
+    void fingerprintTakesWhatThePageSays() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "sizing.md"));
+        Matcher times = Pattern.compile("(?m)^\\| fingerprint of a message[^|]*\\|[^|]*\\| (\\d+) times the length")
+                .matcher(page);
+        assertThat(times.find()).isTrue();
+        long documented = Long.parseLong(times.group(1)) << 20;
+        body("{}");
+
+        Map<String, Long> allocated = new TreeMap<>();
+        largest().forEach((kind, body) -> allocated.put(kind, allocatedBy(body)));
+
+        assertThat(allocated.values()).as(allocated.toString()).allMatch(bytes -> bytes <= documented);
+        assertThat(Collections.max(allocated.values())).as(allocated.toString()).isGreaterThan(documented / 2);
+        assertThat(allocated.get("document"))
+                .as("of 1 MiB without white space: characters and text, once each")
+                .isLessThan((3L << 20) + (1 << 16));
     }
 }

@@ -17,6 +17,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
@@ -43,6 +44,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
@@ -80,7 +82,7 @@ final class DispatcherRig {
     final Subscription subscription;
     final Dispatcher dispatcher;
     private final Permits permits;
-    private final MessageReader reader;
+    private MessageReader reader;
 
     DispatcherRig(Object listener, String queueName) {
         this(ListenerRig.settings(listener, "handle"), queueName, options -> {});
@@ -128,13 +130,23 @@ final class DispatcherRig {
                 options);
         dispatcher = new Dispatcher(
                 engine, settings, options, watch, permits, sink(options), deleter, task -> threads.execute(task));
+        reader = reader(new SqsMessagingMessageConverter(), null);
+    }
+
+    private MessageReader reader(SqsMessagingMessageConverter converter, @Nullable PayloadType payload) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
-        context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
-        reader = new MessageReader(
-                MessageConversion.of(new SqsMessagingMessageConverter(), context, null, List.of()),
-                deliveries,
-                settings::specify);
+        context.setQueueAttributes(
+                new QueueAttributes(subscription.queue(), "http://localhost/1/" + subscription.queue(), Map.of()));
+        return new MessageReader(
+                MessageConversion.of(converter, context, payload, List.of()), deliveries, settings::specify);
+    }
+
+    /** Bodies are JSON of this class from now on; otherwise they are texts. */
+    void readAs(Class<?> payload) {
+        SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
+        converter.setPayloadTypeMapper(any -> null);
+        reader = reader(converter, new PayloadType(payload));
     }
 
     private HandlerSink sink(SqsContainerOptions options) {

@@ -13,11 +13,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 
@@ -35,6 +40,21 @@ class MemoryTests {
     static class Keyed {
         @ExactlyOnceListener(id = "listener", queueNames = "orders", key = "#order.substring(0, 512)")
         void handle(String order) {}
+    }
+
+    /** As in the page's formula, with the defaults of the rig. */
+    private static final int MOST_WAITING = 1_000;
+
+    private static final int MOST_DELETES = 8_192;
+
+    /** The length of JSON of empty objects, by which its payload is longer. */
+    private static final long JSON_FACTOR = 30;
+
+    record Basket(String id, List<Map<String, Object>> x) {}
+
+    static class Baskets {
+        @ExactlyOnceListener(id = "listener", queueNames = "orders", key = "#basket.id")
+        void handle(Basket basket) {}
     }
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
@@ -101,5 +121,73 @@ class MemoryTests {
 
         assertThat(quiet.received).hasSize(DELIVERIES).allMatch(Delivery::isAcknowledged);
         assertThat((heap() - before) / DELIVERIES).isLessThan(documented("messages whose delete is not confirmed"));
+    }
+
+    /**
+     * Duplicates fill the limit on waiting, no delete is answered, and handlers of the worst JSON do not end while as many messages as
+     * possible are received. The page promises an upper bound, by which somebody sizes a heap: twice as much would be useless.
+     */
+    @ParameterizedTest
+    @CsvSource({"60000, 10", "250000, 8"})
+    void listenerAtItsBoundsTakesWhatTheFormulaSays(int characters, int concurrent) throws Exception {
+        DispatcherRig full = new DispatcherRig(
+                ListenerRig.settings(new Baskets(), "handle"),
+                "orders",
+                options -> options.maxConcurrentMessages(concurrent).maxMessagesPerPoll(concurrent),
+                false);
+        full.readAs(Basket.class);
+        full.sqs.answerDeletes(CompletableFuture<DeleteMessageBatchResponse>::new);
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        CountDownLatch running = new CountDownLatch(concurrent);
+        long before = heap();
+
+        IntStream.range(0, MOST_WAITING).forEach(each -> full.store.answer(new HeldElsewhere(Duration.ofSeconds(5))));
+        arriveSmall(full, 0, MOST_WAITING);
+        assertThat(full.received).hasSize(MOST_WAITING).allMatch(each -> each.state() == DeliveryState.WAITING);
+        arriveSmall(full, MOST_WAITING, MOST_DELETES);
+        full.executor = task -> new Thread(task).start();
+        full.handler = messages -> {
+            running.countDown();
+            // The payload is used after the wait.
+            return end.thenRun(() -> assertThat(messages.get(0).getPayload()).isInstanceOf(Basket.class));
+        };
+        for (int number = 0; number < 2 * concurrent; number++) {
+            full.arrive(List.of(basket("large " + number, characters)));
+        }
+        assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
+        long used = heap() - before;
+
+        assertThat(used)
+                .as("bytes in use, of %d", formula(characters, concurrent))
+                .isBetween(formula(characters, concurrent) / 2, formula(characters, concurrent));
+        end.complete(null);
+    }
+
+    private static long formula(int characters, int concurrent) throws Exception {
+        long payload = JSON_FACTOR * characters;
+        long ahead = characters > MessageReader.LARGE ? 0 : payload;
+        long body = 2L * characters;
+        return MOST_WAITING * documented("deliveries that wait for the owner of their key")
+                + concurrent * payload
+                + concurrent * ahead
+                + 2 * concurrent * (body + documented("outcomes that wait for the store"))
+                + MOST_DELETES * documented("messages whose delete is not confirmed");
+    }
+
+    private static void arriveSmall(DispatcherRig rig, int from, int messages) {
+        for (int number = from; number < from + messages; number += 8) {
+            rig.handled.clear();
+            rig.arrive(IntStream.range(number, Math.min(number + 8, from + messages))
+                    .mapToObj(each -> basket("%0512d".formatted(each), 0))
+                    .toList());
+        }
+    }
+
+    /** Its length is that of a body with two bytes for each character, whose payload is as large as any. */
+    private static Message basket(String id, int characters) {
+        String body = "{\"id\":\"%s\",\"x\":[{\"\":\"\u20ac\"}%s]}".formatted(id, ",{}".repeat(characters / 3));
+        return FakeReceives.message(id.hashCode() + "h".repeat(HANDLE), "", 1).toBuilder()
+                .body(body)
+                .build();
     }
 }
