@@ -2,6 +2,7 @@ package io.exactlyonce.queue;
 
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.PrintableException;
+import io.exactlyonce.boundary.RedactedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -44,7 +45,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
  * suppresses the second one. The opposite order could lose the message.
  *
  * <p>Each lookup counts as a receive of the dead-letter queue. The number of receives matters only if the dead-letter
- * queue itself has a dead-letter queue: after enough lookups, a message moves there.
+ * queue itself has a dead-letter queue: after enough lookups, SQS would move a message there. Such a queue is not read.
  */
 public final class DeadLetterQueue {
 
@@ -83,6 +84,9 @@ public final class DeadLetterQueue {
 
     private static final String DATE = "Date";
 
+    private static final String MOVED =
+            "it has a dead-letter queue of its own, '%s', to which looks would move its messages; look at it with SQS's own tools, or remove its redrive policy";
+
     private final SqsQueue source;
     private final Arn arn;
     private final InstantSource clock;
@@ -93,8 +97,13 @@ public final class DeadLetterQueue {
      *
      * @param approximateCount messages of the whole queue; {@code null} if SQS did not return it
      * @param at SQS's time, or this machine's if SQS did not return it
+     * @param obstacle why the queue was not read; {@code null} if it was
      */
-    public record Look(List<Message> messages, @Nullable Long approximateCount, Instant at) {}
+    public record Look(
+            List<Message> messages,
+            @Nullable Long approximateCount,
+            Instant at,
+            @Nullable String obstacle) {}
 
     /**
      * The result of redriving a chosen message.
@@ -141,13 +150,21 @@ public final class DeadLetterQueue {
         return arn.resourceAsString();
     }
 
-    /** Returns up to ten messages, which stay visible. */
+    /** Returns up to ten messages, which stay visible; none of a queue whose messages looks would move. */
     public Look look() {
-        Long count = QueueAttributes.read(client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))
-                .join()
-                .number(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES);
+        QueueAttributes attributes = QueueAttributes.read(
+                        client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))
+                .join();
+        Long count = attributes.number(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES);
+        if (attributes.redrive() != null) {
+            return new Look(
+                    List.of(),
+                    count,
+                    clock.instant(),
+                    MOVED.formatted(attributes.redrive().name()));
+        }
         ReceiveMessageResponse response = receive(0);
-        return new Look(response.messages(), count, at(response));
+        return new Look(response.messages(), count, at(response), null);
     }
 
     /**
@@ -160,12 +177,15 @@ public final class DeadLetterQueue {
      */
     public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
         List<Redriven> redriven = new ArrayList<>();
-        Map<String, Message> others = new LinkedHashMap<>();
+        // Without bodies: a sender may have filled the queue with messages of 1 MiB.
+        Map<String, String> others = new LinkedHashMap<>();
         Set<String> stuckGroups = new HashSet<>();
         RuntimeException failed = null;
         Instant end = clock.instant().plus(LONGEST_SEARCH);
         try {
-            for (int receives = 0; receives < MOST_RECEIVES && !isDone.getAsBoolean(); receives++) {
+            for (int receives = 0;
+                    receives < MOST_RECEIVES && redriven.size() < MOST && !isDone.getAsBoolean();
+                    receives++) {
                 ReceiveMessageResponse response;
                 try {
                     response = receive(SEARCH_SECONDS);
@@ -174,21 +194,22 @@ public final class DeadLetterQueue {
                     break;
                 }
                 if (response.messages().isEmpty() || clock.instant().isAfter(end)) {
-                    response.messages().forEach(message -> others.put(message.messageId(), message));
+                    response.messages().forEach(message -> others.put(message.messageId(), message.receiptHandle()));
                     break;
                 }
                 for (Message message : response.messages()) {
                     if (chosen.test(message)) {
                         redriven.add(redrive(message, at(response), stuckGroups));
                     } else {
-                        others.put(message.messageId(), message);
+                        others.put(message.messageId(), message.receiptHandle());
                     }
                 }
             }
         } finally {
             redriven.stream()
                     .filter(each -> !each.isSent())
-                    .forEach(each -> others.put(each.message().messageId(), each.message()));
+                    .forEach(each -> others.put(
+                            each.message().messageId(), each.message().receiptHandle()));
             show(List.copyOf(others.values()));
         }
         return new Search(redriven, failed);
@@ -337,22 +358,22 @@ public final class DeadLetterQueue {
         try {
             return source.keys().of(message);
         } catch (RuntimeException unusable) {
-            log.debug("A message of {} has no usable key", name(), PrintableException.of(unusable));
+            log.debug("A message of {} has no usable key", name(), RedactedException.of(unusable));
             return null;
         }
     }
 
     /** Makes messages visible again. If that fails, they become visible when the search's visibility timeout ends. */
-    private void show(List<Message> messages) {
-        for (int from = 0; from < messages.size(); from += MOST) {
-            List<Message> some = messages.subList(from, Math.min(from + MOST, messages.size()));
+    private void show(List<String> receiptHandles) {
+        for (int from = 0; from < receiptHandles.size(); from += MOST) {
+            List<String> some = receiptHandles.subList(from, Math.min(from + MOST, receiptHandles.size()));
             try {
                 request(() -> client().changeMessageVisibilityBatch(change -> change.queueUrl(url())
                         .overrideConfiguration(limits(LONGEST_REQUEST))
                         .entries(some.stream()
-                                .map(message -> ChangeMessageVisibilityBatchRequestEntry.builder()
-                                        .id(String.valueOf(some.indexOf(message)))
-                                        .receiptHandle(message.receiptHandle())
+                                .map(handle -> ChangeMessageVisibilityBatchRequestEntry.builder()
+                                        .id(String.valueOf(some.indexOf(handle)))
+                                        .receiptHandle(handle)
                                         .visibilityTimeout(0)
                                         .build())
                                 .toList())));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.queue.DeadLetterQueue.Redriven;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -62,12 +63,13 @@ class DeadLetterQueueTests {
         private final Set<String> invisible = new HashSet<>();
         private final List<SendMessageRequest> sent = new ArrayList<>();
         private int requests;
+        private int receives;
         private int killedAt = Integer.MAX_VALUE;
         private boolean isLateDeath;
         private String refused = "";
         private String refusedBody = "";
         private int receivesThatFail;
-        private int receives;
+        private String policy = "";
 
         /** A killed process sends nothing more; SQS may or may not have executed its request. */
         private <T> CompletableFuture<T> answer(String action, Supplier<T> answer) {
@@ -98,7 +100,10 @@ class DeadLetterQueueTests {
                     "attributes",
                     () -> GetQueueAttributesResponse.builder()
                             .attributes(Map.of(
-                                    QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES, String.valueOf(dead.size())))
+                                    QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+                                    String.valueOf(dead.size()),
+                                    QueueAttributeName.REDRIVE_POLICY,
+                                    policy))
                             .build());
         }
 
@@ -112,6 +117,8 @@ class DeadLetterQueueTests {
                 List<Message> found = dead.values().stream()
                         .filter(message -> !invisible.contains(message.messageId()))
                         .limit(request.maxNumberOfMessages())
+                        // No message of an answer is one of another answer.
+                        .map(message -> message.toBuilder().build())
                         .toList();
                 if (request.visibilityTimeout() > 0) {
                     found.forEach(message -> invisible.add(message.messageId()));
@@ -242,6 +249,55 @@ class DeadLetterQueueTests {
         assertThat(look.at()).isEqualTo(NOON);
         assertThat(sqs.invisible).isEmpty();
         assertThat(sqs.dead).hasSize(11);
+    }
+
+    /** Who may only read must not move messages. */
+    @Test
+    void queueWithADeadLetterQueueOfItsOwnIsNotLookedAt() {
+        put("1");
+        sqs.policy = "{\"deadLetterTargetArn\":\"%sgraveyard\",\"maxReceiveCount\":3}".formatted(ARN);
+
+        DeadLetterQueue.Look look = dead.look();
+
+        assertThat(look.messages()).isEmpty();
+        assertThat(look.approximateCount()).isEqualTo(1);
+        assertThat(look.obstacle()).contains("'graveyard'");
+        assertThat(sqs.receives).isZero();
+    }
+
+    /** A sender may fill the queue with messages of 1 MiB, of which 500 are searched. */
+    @Test
+    void messagesThatAreSearchedAreNotKept() {
+        IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
+        List<WeakReference<Message>> searched = new ArrayList<>();
+        List<Long> kept = new ArrayList<>();
+
+        dead.redrive(
+                message -> {
+                    searched.add(new WeakReference<>(message));
+                    return false;
+                },
+                () -> {
+                    System.gc();
+                    kept.add(searched.stream()
+                            .filter(message -> message.get() != null)
+                            .count());
+                    return false;
+                });
+
+        assertThat(searched).hasSize(60);
+        assertThat(kept).allMatch(messages -> messages <= 10, "those of one answer");
+        assertThat(sqs.invisible).isEmpty();
+    }
+
+    @Test
+    void keyWithManyMessagesIsNotRedrivenAtOnce() {
+        IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
+
+        assertThat(dead.redrive(message -> true, () -> false)).hasSize(10);
+
+        assertThat(sqs.dead).hasSize(50);
+        assertThat(sqs.invisible).doesNotContainAnyElementsOf(sqs.dead.keySet());
     }
 
     @Test

@@ -465,7 +465,7 @@ class ExactlyOnceEndpointIT {
     /** A key, what it is the key of, what came of it, a receipt handle, and the password of claims' database. */
     @Test
     void noEndpointAndNoLogShowsWhatIsNoBusinessOfTheirs(CapturedOutput output) throws Exception {
-        String queue = SQS.createQueue(30);
+        String queue = SQS.createQueue(30, SQS.createQueue(30), 2);
         String password = EmbeddedDatabase.shared().password();
         String database = EmbeddedDatabase.shared().createDatabase() + "?password=" + password;
         try (TestApplication application = start(queue, "unrestricted", "*", database)) {
@@ -473,13 +473,21 @@ class ExactlyOnceEndpointIT {
             await().until(() -> application.claims("COMPLETED") == 1 && SQS.size(queue) == 0);
             IS_HOPELESS.set(true);
             SQS.send(queue, "card-4712");
-            await().until(() -> application.claims("PARKED") == 1);
+            await().until(() -> application.claims("PARKED") == 1 && SQS.size(queue) == 0);
             SQS.send(queue, "card-4711");
             await().until(() -> application.count("exactly.once.claims", "outcome", "already_completed") == 1);
             StringBuilder shown = new StringBuilder(output);
 
-            for (String path :
-                    List.of("/exactlyonce", "/health", "/health/claims", "/prometheus", "/env", "/configprops")) {
+            for (String path : List.of(
+                    "/exactlyonce",
+                    "/exactlyonce/parked",
+                    "/exactlyonce/dead-letters?listener=orders",
+                    "/exactlyonceconsole",
+                    "/health",
+                    "/health/claims",
+                    "/prometheus",
+                    "/env",
+                    "/configprops")) {
                 String answer = ask(application, path);
                 assertThat(answer).as(path).startsWith("200");
                 shown.append(answer);
@@ -490,6 +498,7 @@ class ExactlyOnceEndpointIT {
             assertThat(shown)
                     .contains(
                             "exactly_once_claims_total",
+                            "\"key\":\"******\"",
                             "{\"sinceStart\":{\"duplicatesSuppressed\":1,",
                             "suppressed its first duplicate: " + new ClaimKey("orders", "card-4711"),
                             "failed with java.lang.IllegalArgumentException (attempt 1 at "
@@ -511,6 +520,12 @@ class ExactlyOnceEndpointIT {
                         .as(type)
                         .isEqualTo(415);
                 assertThat(statusOf(type, application, "/exactlyonce?listener=orders&action=redrive"))
+                        .as(type)
+                        .isEqualTo(415);
+                assertThat(statusOf(type, application, "/exactlyonce/parked?decision=release&scope=orders&reason=x"))
+                        .as(type)
+                        .isEqualTo(415);
+                assertThat(statusOf(type, application, "/exactlyonce/dead-letters?listener=orders&messages=1&reason=x"))
                         .as(type)
                         .isEqualTo(415);
             }

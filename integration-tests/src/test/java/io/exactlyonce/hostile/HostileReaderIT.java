@@ -96,7 +96,7 @@ class HostileReaderIT {
     @Test
     void hundredReadersCostNoLeaseAndNoHandlerCall() throws Exception {
         String slow = SQS.createQueue(LEASE_SECONDS);
-        String quick = SQS.createQueue(LEASE_SECONDS);
+        String quick = SQS.createQueue(LEASE_SECONDS, SQS.createQueue(LEASE_SECONDS), 5);
         end = new CountDownLatch(1);
         Map<String, String> properties = Map.of(
                 "test.slow",
@@ -170,6 +170,9 @@ class HostileReaderIT {
                 "/exactlyonce?scope=orders&key=old-2",
                 "/exactlyonce?scope=orders&key=none",
                 "/exactlyonce",
+                "/exactlyonce/parked?scope=orders&limit=1000",
+                "/exactlyonce/parked?error=java.lang.NoSuchFieldError&limit=1000",
+                "/exactlyonce/dead-letters?listener=quick",
                 "/health/claims");
         for (int reader = 0; reader < READERS; reader++) {
             String path = paths.get(reader % paths.size());

@@ -5,6 +5,7 @@ import static io.exactlyonce.actuate.KeyDecisions.CONFLICT;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
+import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.queue.DeadLetterQueue;
@@ -72,7 +73,7 @@ final class DeadLetters {
      *
      * @param key the key, if the caller may see it
      * @param receiveCount the receive count in the dead-letter queue, which includes receives for this list
-     * @param group the message group of a FIFO or a fair queue
+     * @param group the message group of a FIFO or a fair queue, if the caller may see keys: a group is often a customer
      * @param isRedrivable whether the message can be sent back now
      * @param reason why the message cannot be sent back, or why it has no key
      * @param claim the key's claim, which may show why the message is here
@@ -119,7 +120,7 @@ final class DeadLetters {
                 var key = queue.keys().of(message);
                 return new ClaimKey(key.scope(), key.key());
             } catch (RuntimeException unusable) {
-                log.debug("A dead letter of {} has no usable key", subscription, PrintableException.of(unusable));
+                log.debug("A dead letter of {} has no usable key", subscription, RedactedException.of(unusable));
                 return "it cannot be read, or has no usable key (%s)"
                         .formatted(unusable.getClass().getSimpleName());
             }
@@ -172,7 +173,7 @@ final class DeadLetters {
                             .filter(message -> !belongsToAnother(source, sources, message))
                             .map(message -> show(source, message, look.at(), shown))
                             .toList(),
-                    null);
+                    look.obstacle());
         } catch (RuntimeException failure) {
             log.debug("Dead letters of {} could not be read", source.subscription(), PrintableException.of(failure));
             return new ShownQueue(
@@ -190,6 +191,7 @@ final class DeadLetters {
         ClaimKey key = read instanceof ClaimKey usable ? usable : null;
         String obstacle = source.dead().obstacle(message, now);
         Map<String, String> attributes = message.attributesAsStrings();
+        String group = attributes.get(MessageSystemAttributeName.MESSAGE_GROUP_ID.toString());
         return new ShownMessage(
                 message.messageId(),
                 key == null ? null : key.scope(),
@@ -199,7 +201,7 @@ final class DeadLetters {
                 number(attributes.get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT.toString())),
                 DeadLetterQueue.time(message, MessageSystemAttributeName.SENT_TIMESTAMP),
                 DeadLetterQueue.time(message, MessageSystemAttributeName.APPROXIMATE_FIRST_RECEIVE_TIMESTAMP),
-                attributes.get(MessageSystemAttributeName.MESSAGE_GROUP_ID.toString()),
+                group == null ? null : shown.apply(group),
                 obstacle == null,
                 obstacle != null ? obstacle : key == null ? String.valueOf(read) : null,
                 key == null ? null : claim(key));
