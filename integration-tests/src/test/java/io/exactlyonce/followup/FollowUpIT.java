@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.FollowUp;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.followup.external.Carrier;
 import io.exactlyonce.followup.external.Payments;
 import io.exactlyonce.testing.DatabaseRole;
@@ -391,6 +392,31 @@ class FollowUpIT {
             await().atMost(Duration.ofSeconds(20))
                     .untilAsserted(() -> assertThat(suppressed(running)).isGreaterThanOrEqualTo(sentAgain));
             awaitAllShippedOnce(List.of("b1"));
+        } finally {
+            deleteQueues(ORDERS, BOOKINGS, SHIPMENTS);
+        }
+    }
+
+    /** The key is no secret. A party that may send to the receiver's queue can be first, with a body of its own. */
+    @Test
+    void forgedFollowUpSuppressesTheGenuineOneWhichIsRefused() {
+        createQueues(ORDERS, BOOKINGS, SHIPMENTS);
+        try (TestApplication running = TestApplication.start(database, properties("jdbc", false), Chain.class)) {
+            FollowUp forged = new FollowUp(new ClaimKey(ORDERS, "f1").downstreamKey("shipped"));
+            SQS.client()
+                    .sendMessage(request -> request.queueUrl(SQS.urlOf(SHIPMENTS))
+                            .messageBody(json("elsewhere"))
+                            .messageAttributes(forged.attributes()));
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> texts("SELECT order_id FROM shipment").contains("elsewhere"));
+
+            SQS.send(ORDERS, json("f1"));
+
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> running.count("exactly.once.claims", "outcome", "mismatch") > 0);
+            assertThat(texts("SELECT order_id FROM charge")).containsExactly("f1");
+            assertThat(texts("SELECT order_id FROM shipment")).containsExactly("elsewhere");
+            assertThat(SQS.size(SHIPMENTS)).as("the genuine one is not deleted").isEqualTo(1);
         } finally {
             deleteQueues(ORDERS, BOOKINGS, SHIPMENTS);
         }
