@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.sql.DataSource;
 
 /** A PostgreSQL server in a separate process, as durable as in production. */
@@ -25,10 +26,21 @@ public final class Postgres implements AutoCloseable {
 
     /** @param isDurable whether the server waits for the disk; if not, only its processor time counts */
     public Postgres(boolean isDurable) throws IOException {
-        this.server = LocalPostgres.start(settings ->
-                settings.setServerConfig("fsync", isDurable ? "on" : "off").setServerConfig("max_connections", "500"));
+        this(Map.of("fsync", isDurable ? "on" : "off"));
+    }
+
+    private Postgres(Map<String, String> parameters) throws IOException {
+        this.server = LocalPostgres.start(settings -> {
+            settings.setServerConfig("max_connections", "500");
+            parameters.forEach(settings::setServerConfig);
+        });
         this.processes = new ProcessTree(postmaster());
         processes.adopt();
+    }
+
+    /** Starts a server that is as durable, but whose log could not feed a replica: a new table is written once, and not twice. */
+    public static Postgres withMinimalLog() throws IOException {
+        return new Postgres(Map.of("wal_level", "minimal", "max_wal_senders", "0", "max_wal_size", "4GB"));
     }
 
     /** The program that started it is gone: only the server itself knows. */

@@ -25,20 +25,41 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** The times of an operator's list and decisions, with parked keys among many rows. */
+/** The times of an operator's list and decisions, with parked keys among many rows; and how many statements each takes. */
 final class ParkedKeysInTable {
 
     static final int PARKED = 20_000;
 
-    /** Parked keys have errors of three classes, and every tenth key has another scope. */
-    static final String PARK = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, error,
-                                            lease_until, first_claimed_at, claimed_at, parked_at, expires_at)
-            SELECT CASE WHEN i %% 10 = 0 THEN 'refunds' ELSE 'orders' END, gen_random_uuid()::text, 'PARKED', gen_random_uuid(),
-                   'benchmark', 1, i, true, 'shop.Error' || i %% 3 || ': of key ' || i,
-                   at, at, at, at + i * interval '1 millisecond', at + interval '14 days'
-            FROM generate_series(1, %d) AS i, (SELECT now() - interval '1 day' AS at) AS made
-            """.formatted(PARKED);
+    /** Some more than are needed, because the share of rows that a sample has is random. */
+    static final int FEWEST_ROWS = PARKED * 6 / 5;
+
+    /**
+     * Parks completed keys from all over the table, as an incident does, so that each row of a list is on another page. They have
+     * errors of three classes, and every tenth key another scope.
+     */
+    private static final String PARK = """
+            WITH sampled AS (
+                SELECT ctid AS place FROM exactly_once_claim TABLESAMPLE BERNOULLI (%s)
+                WHERE status = 'COMPLETED' AND expires_at > now() ORDER BY random() LIMIT %d
+            ), chosen AS (SELECT place, row_number() OVER () AS i FROM sampled)
+            UPDATE exactly_once_claim AS claim
+            SET scope = CASE WHEN i %% 10 = 0 THEN 'refunds' ELSE 'orders' END, status = 'PARKED', in_doubt = true, completed_at = NULL,
+                error = 'shop.Error' || i %% 3 || ': of key ' || i, parked_at = now() - interval '1 day' + i * interval '1 millisecond'
+            FROM chosen WHERE claim.ctid = chosen.place
+            """;
+
+    /**
+     * Returns the statement that parks keys.
+     *
+     * @param rows in the table
+     */
+    static String park(long rows) {
+        if (rows < FEWEST_ROWS) {
+            throw new IllegalArgumentException("bench.rows is %,d, and must be at least %,d for %,d parked keys"
+                    .formatted(rows, FEWEST_ROWS, PARKED));
+        }
+        return PARK.formatted(Math.min(100, 100.0 * FEWEST_ROWS / rows * 1.05), PARKED);
+    }
 
     private static final int REPEATS = 50;
     private static final int PAGE = 100;
@@ -46,9 +67,10 @@ final class ParkedKeysInTable {
 
     private final DataSource connections;
     private final ParkedClaims parked;
-    private volatile String latest = "";
-    private final StringBuilder rows =
-            new StringBuilder("| Operation | median, ms | slowest of %d, ms |%n|---|---|---|%n".formatted(REPEATS));
+    private String latest = "";
+    private int statements;
+    private final StringBuilder rows = new StringBuilder(
+            "| Operation | times | median, ms | slowest, ms | round trips |%n|---|---|---|---|---|%n".formatted());
 
     ParkedKeysInTable(ClaimTable table) {
         this.connections = table.dataSource();
@@ -61,6 +83,7 @@ final class ParkedKeysInTable {
 
     void measure(Findings findings) throws SQLException {
         List<ParkedClaim> all = parked.listMatching(Filter.ALL, PARKED);
+        requireSize(PARKED, all);
         double list = measure("list 100 keys", () -> requireSize(PAGE, parked.list(null, PAGE)));
         String plan = plan();
         measure("list the 100 after the middle", () -> requireSize(PAGE, parked.list(all.get(PARKED / 2), PAGE)));
@@ -71,6 +94,8 @@ final class ParkedKeysInTable {
         Set<UUID> ids =
                 all.stream().skip(PARKED - MANY).map(ParkedClaim::claimId).collect(Collectors.toSet());
         measure("find 1,000 claims by their ids", () -> requireSize(MANY, parked.findAll(ids)));
+        Filter none = new Filter(null, "shop.NoError", null, null);
+        measure("find that no key has a class of error", () -> requireSize(0, parked.listMatching(none, PAGE)));
         measure("count by scope", () -> requireSize(2, List.copyOf(parked.count())));
         List<ClaimId> claims = new ArrayList<>();
         all.forEach(claim -> claims.add(new ClaimId(new ClaimKey(claim.scope(), claim.key()), claim.claimId())));
@@ -99,13 +124,15 @@ final class ParkedKeysInTable {
 
     private double measure(String name, int repeats, Operation operation) throws SQLException {
         double[] millis = new double[repeats];
+        statements = 0;
         for (int i = 0; i < repeats; i++) {
             long began = System.nanoTime();
             operation.run();
             millis[i] = Duration.ofNanos(System.nanoTime() - began).toNanos() / 1e6;
         }
         Arrays.sort(millis);
-        rows.append("| %s | %.1f | %.1f |%n".formatted(name, millis[repeats / 2], millis[repeats - 1]));
+        rows.append("| %s | %d | %.1f | %.1f | %.1f |%n"
+                .formatted(name, repeats, millis[repeats / 2], millis[repeats - 1], (double) statements / repeats));
         return millis[repeats / 2];
     }
 
@@ -146,6 +173,7 @@ final class ParkedKeysInTable {
                         new Class<?>[] {Connection.class},
                         (proxy, method, given) -> {
                             if (method.getName().equals("prepareStatement")) {
+                                statements++;
                                 latest = (String) given[0];
                             }
                             try {

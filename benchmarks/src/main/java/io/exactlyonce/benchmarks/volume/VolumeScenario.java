@@ -15,9 +15,24 @@ public final class VolumeScenario implements Scenario {
     /** The largest table. {@code -Dbench.rows=50000000} makes it larger. */
     private static final long MOST = Long.getLong("bench.rows", 10 * MILLION);
 
+    /** {@code -Dbench.only=parked} leaves out everything but the parked keys. */
+    private static final String PARKED = "parked";
+
     @Override
     public void run(Plan plan, Findings findings) throws Exception {
         long most = plan.isShort() ? MILLION / 10 : MOST;
+        String only = System.getProperty("bench.only", "");
+        if (only.equals(PARKED)) {
+            try (Postgres postgres = Postgres.withMinimalLog();
+                    FullTable full = new FullTable(postgres, "g_full", most)) {
+                full.operate(findings);
+            }
+            return;
+        }
+        if (!only.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "bench.only is '%s'; it can be '%s', or missing for all of (g)".formatted(only, PARKED));
+        }
         try (Postgres postgres = new Postgres();
                 FullTable empty = new FullTable(postgres, "g_empty", 0);
                 FullTable tenth = new FullTable(postgres, "g_tenth", most / 10);
