@@ -4,15 +4,25 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The code in a document, so that a test runs exactly that code: the block behind a comment {@code <!-- tested: name
  * -->}.
  */
 public final class DocumentedCode {
+
+    /** A heading, or a block. Neither is looked for within the other. */
+    private static final Pattern PART = Pattern.compile(
+            "^#+ (?<heading>[^\\n]*)$|^(?<indent> *)```(?<language>\\w*)$\\R(?<code>.*?)^\\k<indent>```$",
+            Pattern.MULTILINE | Pattern.DOTALL);
+
+    private static final Pattern NAME = Pattern.compile("<!-- tested: ([\\w-]+) -->\\s*$");
 
     private final String document;
 
@@ -27,6 +37,47 @@ public final class DocumentedCode {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /**
+     * A block of code.
+     *
+     * @param heading of its section
+     * @param language as the document says it
+     * @param name of the test's, or {@code null}
+     * @param code without the indentation of a list
+     */
+    public record Block(
+            String heading, String language, @Nullable String name, String code) {
+
+        /** Returns whether one of its lines begins with one of these programs, also behind a prompt or an assignment. */
+        public boolean runsOneOf(String programs) {
+            return Pattern.compile("(?m)^(?:\\$ )?(?:\\$?\\w+ ?= ?(?:\\$\\()?)?(?:%s) ".formatted(programs))
+                    .matcher(code)
+                    .find();
+        }
+    }
+
+    /** Returns all blocks, in their order. */
+    public List<Block> blocks() {
+        List<Block> blocks = new ArrayList<>();
+        String heading = "";
+        int end = 0;
+        Matcher part = PART.matcher(document);
+        while (part.find()) {
+            if (part.group("heading") != null) {
+                heading = part.group("heading");
+            } else {
+                Matcher name = NAME.matcher(document.substring(end, part.start()));
+                blocks.add(new Block(
+                        heading,
+                        part.group("language"),
+                        name.find() ? name.group(1) : null,
+                        part.group("code").stripTrailing().stripIndent()));
+            }
+            end = part.end();
+        }
+        return blocks;
     }
 
     /** Returns a block by its name. */

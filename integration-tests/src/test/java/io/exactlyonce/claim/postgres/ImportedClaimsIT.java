@@ -13,15 +13,24 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.testing.DocumentedCode;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.Shell;
+import java.io.OutputStream;
 import java.io.StringReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
@@ -225,9 +234,10 @@ class ImportedClaimsIT {
     }
 
     @Test
-    void completedItemsOfPowertoolsAreImportedByTheirIdsOrByATableOfKeys() throws Exception {
+    void completedItemsOfPowertoolsAreImportedByTheirIdsOrByATableOfKeys(@TempDir Path directory) throws Exception {
         run("load");
         load(
+                directory,
                 item("fulfilment.process#70c24d88041893f7fbab4105b76fd9e1", "COMPLETED"),
                 item("fulfilment.process#00000000000000000000000000000000", "INPROGRESS"),
                 item("fulfilment.other#70c24d88041893f7fbab4105b76fd9e1", "COMPLETED"));
@@ -245,8 +255,24 @@ class ImportedClaimsIT {
         assertThat(rows()).hasSize(2);
     }
 
-    /** Loads lines as {@code psql} does, with the options that the document gives it. */
-    private void load(String... lines) throws Exception {
+    /** Runs the command on an export. Without {@code psql}, with the options that the document gives it. */
+    private void load(Path directory, String... lines) throws Exception {
+        if (Shell.has("psql", "postgresql-client", "its \\copy command is run by JDBC")) {
+            Path data = Files.createDirectory(directory.resolve("data"));
+            try (OutputStream export = new GZIPOutputStream(Files.newOutputStream(data.resolve("1.json.gz")))) {
+                export.write((String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
+            }
+            URI server = URI.create(database.url().replace("jdbc:", ""));
+            Map<String, String> variables = Map.of(
+                    "PGHOST", server.getHost(),
+                    "PGPORT", String.valueOf(server.getPort()),
+                    "PGDATABASE", server.getPath().substring(1),
+                    "PGUSER", EmbeddedDatabase.shared().username(),
+                    "PGPASSWORD", EmbeddedDatabase.shared().password(),
+                    "PSQLRC", "/dev/null");
+            new Shell(directory, variables).run(DOCUMENT.block("load-data"));
+            return;
+        }
         try (Connection connection = database.newConnection()) {
             connection
                     .unwrap(PGConnection.class)

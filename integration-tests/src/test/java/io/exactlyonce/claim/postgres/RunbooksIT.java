@@ -14,30 +14,41 @@ import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.testing.DocumentedCode;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.Shell;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyManager;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Runs the statements of {@code docs/runbooks.md} as they stand there, and checks the next claims. */
+/** Runs the statements and {@code psql} commands of {@code docs/runbooks.md} as they stand there, and checks the next claims. */
 @ParameterizedClass
 @EnumSource
 class RunbooksIT {
 
     private static final DocumentedCode DOCUMENT = DocumentedCode.of("runbooks.md");
     private static final int CONNECTIONS = 2;
+
+    /** The primaries of the failover, by their names on the page. */
+    private static final Map<String, String> SCHEMAS = Map.of("OLD", "old_primary", "NEW", "public");
+
+    private static final Pattern COPY = Pattern.compile(
+            "psql \"\\$(?<primary>\\w+)\" -c \"\\\\copy (?<rows>.*) (?<direction>TO|FROM) (?<file>\\S+) CSV\"");
 
     private final TestDatabase database;
     private final JdbcTemplate jdbc;
@@ -101,22 +112,6 @@ class RunbooksIT {
                         acquired -> assertThat(acquired.inDoubt()).isTrue());
     }
 
-    @Test
-    void everyStatementOfThePageIsRunHere() throws IOException {
-        String page = Files.readString(Path.of("../docs/runbooks.md"));
-        String test = Files.readString(
-                Path.of("src/test/java", RunbooksIT.class.getName().replace('.', '/') + ".java"));
-
-        List<String> names = Pattern.compile("<!-- tested: ([\\w-]+) -->\\s+```sql")
-                .matcher(page)
-                .results()
-                .map(found -> found.group(1))
-                .toList();
-
-        assertThat(names).hasSize(page.split("```sql", -1).length - 1);
-        assertThat(names).allSatisfy(name -> assertThat(test).containsPattern("(run|query)\\(\"" + name + "\"\\)"));
-    }
-
     /** Two orders were charged after the backup, one was released before it, and the fourth is unknown. */
     @Test
     void claimsAfterARestoreAreImportedOrInDoubt() {
@@ -165,34 +160,34 @@ class RunbooksIT {
         assertThat(claim(requestThatParks("A-2"))).isInstanceOf(ClaimOutcome.Parked.class);
     }
 
-    /** The old primary is a second database, which has the claims that the new one lacks. */
+    /** The old primary is another schema, which has the claims that the new one lacks. */
     @Test
-    void claimsThatAFailoverLostAreAddedAndThoseThatRanAgainAreListed() throws Exception {
+    void claimsThatAFailoverLostAreAddedAndThoseThatRanAgainAreListed(@TempDir Path directory) throws Exception {
         claimed("A-1");
         ClaimRequest renewed = claimed("A-2");
         ClaimRequest releasedThen = claimed("A-3");
         end(new ClaimResolution.Released(releasedThen.id(), "timeout", false));
-        jdbc.execute("CREATE TABLE old_primary (LIKE exactly_once_claim)");
-        jdbc.execute("INSERT INTO old_primary SELECT * FROM exactly_once_claim");
-        jdbc.update("UPDATE old_primary SET status = 'COMPLETED', completed_at = now() WHERE key IN ('A-1', 'A-3')");
-        jdbc.update("UPDATE old_primary SET claim_id = ?, claimed_at = now() WHERE key = 'A-3'", UUID.randomUUID());
+        jdbc.execute("CREATE SCHEMA old_primary");
+        jdbc.execute("CREATE TABLE old_primary.exactly_once_claim (LIKE exactly_once_claim)");
+        jdbc.execute("INSERT INTO old_primary.exactly_once_claim SELECT * FROM exactly_once_claim");
+        jdbc.update(
+                "UPDATE old_primary.exactly_once_claim SET status = 'COMPLETED', completed_at = now() WHERE key IN ('A-1', 'A-3')");
+        jdbc.update(
+                "UPDATE old_primary.exactly_once_claim SET claim_id = ?, claimed_at = now() WHERE key = 'A-3'",
+                UUID.randomUUID());
         for (String lost : List.of("A-4", "A-5", "A-6")) {
             jdbc.update(
-                    "INSERT INTO old_primary SELECT scope, ?, status, gen_random_uuid(), owner, attempt, fencing_token, in_doubt,"
+                    "INSERT INTO old_primary.exactly_once_claim SELECT scope, ?, status, gen_random_uuid(), owner, attempt, fencing_token, in_doubt,"
                             + " now(), result, error, first_claimed_at, now(), completed_at, fingerprint, parked_at, cleared, expires_at, failures"
-                            + " FROM old_primary WHERE key = ?",
+                            + " FROM old_primary.exactly_once_claim WHERE key = ?",
                     lost,
                     lost.equals("A-6") ? "A-2" : "A-1");
         }
         complete(claimed("A-5"));
 
+        psql("lost-export", directory);
         run("lost-table");
-        try (Connection connection = database.newConnection()) {
-            var copy = connection.unwrap(PGConnection.class).getCopyAPI();
-            ByteArrayOutputStream file = new ByteArrayOutputStream();
-            copy.copyOut("COPY (" + exported("old_primary") + ") TO STDOUT CSV", file);
-            copy.copyIn("COPY lost_claim FROM STDIN CSV", new ByteArrayInputStream(file.toByteArray()));
-        }
+        psql("lost-load", directory);
         assertThat(query("lost-again"))
                 .singleElement()
                 .satisfies(
@@ -209,9 +204,40 @@ class RunbooksIT {
         assertInDoubt(claim("A-6"));
     }
 
-    /** Returns the export's query, for a table of another name. */
-    private static String exported(String table) {
-        return DOCUMENT.part("copy \\((SELECT .*)\\) TO lost\\.csv").replace("exactly_once_claim", table);
+    /** Runs a command. Without {@code psql}, what it copies is copied by JDBC. */
+    private void psql(String block, Path directory) throws Exception {
+        String command = DOCUMENT.block(block);
+        if (Shell.has("psql", "postgresql-client", "its \\copy commands are run by JDBC")) {
+            new Shell(directory, variables()).run(command);
+            return;
+        }
+        Matcher copy = COPY.matcher(command);
+        assertThat(copy.matches()).as(command).isTrue();
+        try (Connection connection = database.newConnection()) {
+            connection.setSchema(SCHEMAS.get(copy.group("primary")));
+            CopyManager manager = connection.unwrap(PGConnection.class).getCopyAPI();
+            Path file = directory.resolve(copy.group("file"));
+            if (copy.group("direction").equals("TO")) {
+                try (OutputStream exported = Files.newOutputStream(file)) {
+                    manager.copyOut("COPY " + copy.group("rows") + " TO STDOUT CSV", exported);
+                }
+            } else {
+                try (InputStream exported = Files.newInputStream(file)) {
+                    manager.copyIn("COPY " + copy.group("rows") + " FROM STDIN CSV", exported);
+                }
+            }
+        }
+    }
+
+    /** Both primaries, as the page has them, and what {@code psql} needs beside. */
+    private Map<String, String> variables() {
+        Map<String, String> variables = new HashMap<>(Map.of(
+                "PGUSER", EmbeddedDatabase.shared().username(),
+                "PGPASSWORD", EmbeddedDatabase.shared().password(),
+                "PSQLRC", "/dev/null"));
+        SCHEMAS.forEach((primary, schema) ->
+                variables.put(primary, database.url().replace("jdbc:", "") + "?options=-csearch_path%3D" + schema));
+        return variables;
     }
 
     @Test
