@@ -22,7 +22,7 @@ record Known(
         @Nullable Object constant,
         Role role) {
 
-    /** What a value depends on. A value that is made of two others has the later of their origins. */
+    /** The dependence of a value on the message. A value that is made of two others has the later of their origins. */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,

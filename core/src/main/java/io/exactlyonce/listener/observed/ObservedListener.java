@@ -56,7 +56,7 @@ record ObservedListener<T>(
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /**
-     * For each message that this thread is passing to its listener: how to start its observed run, by receipt handle.
+     * Starts of observed runs, by receipt handle: one for each message that this thread is passing to its listener.
      */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
