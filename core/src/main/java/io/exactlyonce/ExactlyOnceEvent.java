@@ -79,8 +79,8 @@ public interface ExactlyOnceEvent {
      * An attempt failed on the last receive of its message, and the queue moves the message to its dead-letter queue. A
      * key that the attempt has parked has {@link KeyParked} as well.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the
-     *     message's id
+     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the message's id
      * @param receiveCount how often SQS has delivered the message
      * @param maxReceiveCount of the queue's redrive policy
      * @param deadLetterQueue the name of the dead-letter queue

@@ -15,8 +15,8 @@ public interface InDoubtAttempt {
     Message<?> message();
 
     /**
-     * Returns the payload as the handler takes it. For a parameter with {@code @SnsNotificationMessage}, it is the published
-     * content.
+     * Returns the payload as the handler takes it. For a parameter with {@code @SnsNotificationMessage}, it is the
+     * published content.
      *
      * @param type the payload's class, which is the type that the handler takes
      * @throws IllegalArgumentException if the payload is of another class

@@ -451,9 +451,9 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace
-         * in the store, so the receives of the message count as attempts. An attempt does not count if the application
-         * interrupted it, or if a stop interrupted its advice before the handler was called.
+         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no
+         * trace in the store, so the receives of the message count as attempts. An attempt does not count if the
+         * application interrupted it, or if a stop interrupted its advice before the handler was called.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             boolean wasStopped = (call.isStopRequested() && !call.hasWorked())

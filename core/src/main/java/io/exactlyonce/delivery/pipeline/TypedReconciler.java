@@ -15,8 +15,8 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * Gives a listener's reconciler the payload that the handler takes, and checks results before they are stored. Otherwise
- * a wrong result would appear only when it is read, without a trace of its origin.
+ * Gives a listener's reconciler the payload that the handler takes, and checks results before they are stored.
+ * Otherwise a wrong result would appear only when it is read, without a trace of its origin.
  *
  * @param reconciler the application's own
  * @param payload converts a message to what the handler takes, such as the published content of an SNS notification
