@@ -282,7 +282,7 @@ class SharedQueuesTests {
         queues.add("eu", List.of(EU), observed("unscoped"));
         queues.add("us", List.of(US), observed("unscoped"));
 
-        assertThat(output).contains("with mode = enforce startup would fail: Listener 'eu'");
+        assertThat(output).contains("because the listener is only observed: Listener 'eu'");
         assertThatThrownBy(() -> queues.observing("eu").accept(EU)).isInstanceOf(InvalidListenerException.class);
         assertThatThrownBy(() -> queues.observing("us").accept(US)).isInstanceOf(InvalidListenerException.class);
     }
