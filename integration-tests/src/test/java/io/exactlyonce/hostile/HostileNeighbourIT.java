@@ -388,7 +388,7 @@ class HostileNeighbourIT {
 
         assertThat(output)
                 .contains(
-                        "Other roles may create objects where the search path of claims leads: every role in schema public");
+                        "Other roles may create objects in the search path of claims: every role in schema public");
     }
 
     /** The setup is the one that the documentation advises. */

@@ -20,10 +20,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * {@code options} of {@code spring.datasource.url} names.
  *
  * <p>The server waits for the disk as in production, so a commit survives a crash. It listens on loopback only, without
- * a socket file, and requires the password of its superuser {@code postgres}: a random one, the same for all servers of
- * this user of the machine. A data directory that is kept has the password with which it was created. Programs and
- * password are in {@code .cache/exactly-once-servers} of the user's home, which only this user can enter. The system
- * property {@code ot.epg.working-dir} names another folder for them.
+ * a socket file. Its superuser {@code postgres} needs a password, which is a random value, and the same for all servers of
+ * this user. A kept data directory has the password with which it was created. Programs and password are in
+ * {@code .cache/exactly-once-servers} of the user's home, which only this user can enter. The system property
+ * {@code ot.epg.working-dir} names another folder for them.
  */
 public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAware, AutoCloseable {
 

@@ -4,8 +4,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Keys of listeners with {@code maxAttempts}: the attempt that throws as the last one that may parks the key. Only what surely was
- * recorded counts: an attempt that was stopped, or lost its claim or its worker, has counted or not.
+ * Checks keys of listeners with {@code maxAttempts}: the last permitted attempt that throws parks the key. The rule
+ * counts only attempts that were certainly recorded. An attempt that was stopped, or that lost its claim or its worker,
+ * may have counted or not.
  */
 final class AttemptsRule implements Rule {
 
@@ -47,14 +48,17 @@ final class AttemptsRule implements Rule {
         findings.violated(Invariant.ATTEMPTS_LIMITED, key.key(), what, events);
     }
 
-    /** Returns whether the handler failed by itself: neither an interrupt nor the loss of its claim is its own. */
+    /** Returns whether the handler itself failed. An interrupt, or a lost claim, is not the handler's own failure. */
     private static boolean threw(Call call) {
         return call.first(Kind.REFUSED).isEmpty()
                 && call.all(Kind.FAILED)
                         .noneMatch(failed -> failed.detail(Detail.REASON).contains("InterruptedException"));
     }
 
-    /** A fault may have kept the worker from the record, or stopped the handler; the doubt of the next attempt proves that. */
+    /**
+     * Returns whether a fault may have kept the worker from recording the failure, or may have stopped the handler. The
+     * doubt of the next attempt proves that.
+     */
     private static boolean mayBeUncounted(KeyHistory key, List<Call> calls, Call call, Findings findings) {
         int next = calls.indexOf(call) + 1;
         boolean leftDoubt = next < calls.size() && calls.get(next).knowsOfDoubt() && !call.knowsOfDoubt();

@@ -73,7 +73,7 @@ final class Operators {
         try {
             return environment.queues().redrive(Stream.PARCELS);
         } catch (SdkException away) {
-            log.info("Not redriven: {}", away.getMessage());
+            log.info("Dead letters were not redriven: {}", away.getMessage());
             return 0;
         }
     }

@@ -38,7 +38,7 @@ class PaymentPartner {
         post("ignores", job.key(), call, claim.downstreamKey());
     }
 
-    /** Acts whenever it is asked, for a message without a claim. */
+    /** Acts at each call, for a message without a claim. */
     void ship(Job job, String call) throws InterruptedException {
         post("ignores", job.key(), call, job.key());
     }

@@ -178,10 +178,10 @@ public final class ClaimSchema {
         }
         if (!found.creators.isEmpty()) {
             log.warn(
-                    "Other roles may create objects where the search path of claims leads: {}. Statements of claims do not use"
-                            + " them, but those of the application may, and a second table {} would stop the next start. REVOKE"
-                            + " CREATE ON SCHEMA ... FROM these roles, or set exactly-once.claim.table-name to a name with its"
-                            + " schema",
+                    "Other roles may create objects in the search path of claims: {}. Statements of claims do not use such"
+                            + " objects, but statements of the application may, and a second table {} would fail the next"
+                            + " startup. REVOKE CREATE ON SCHEMA ... FROM these roles, or set exactly-once.claim.table-name to a"
+                            + " name with its schema",
                     String.join(", ", found.creators),
                     table.name());
         }
@@ -212,7 +212,7 @@ public final class ClaimSchema {
                                 holder.application,
                                 TURN,
                                 SameDatabase.describe(jdbc)),
-                "end that session with SELECT pg_terminate_backend(%d), and let roles that you do not trust not connect: REVOKE CONNECT ON DATABASE ... FROM PUBLIC"
+                "end that session with SELECT pg_terminate_backend(%d), and forbid connections of roles that you do not trust: REVOKE CONNECT ON DATABASE ... FROM PUBLIC"
                         .formatted(holder.pid),
                 failure);
     }

@@ -51,7 +51,7 @@ final class ClaimWhereabouts {
         }
         if (!database.isSame(transaction)) {
             throw new ClaimTransactionException(
-                    ("%s is of %s, but claims are kept in %s; let the transactions of handlers lead there, or set effects ="
+                    ("%s is of %s, but claims are kept in %s; let handlers' transactions use that database, or set effects ="
                                     + " EXTERNAL")
                             .formatted(description, SameDatabase.describe(transaction), database.describeClaims()),
                     null);
