@@ -3,8 +3,8 @@ package io.exactlyonce.chaos.history;
 import java.util.List;
 
 /**
- * Messages without a key: one that is skipped is deleted without its handler, one that is handled without a claim is deleted only after
- * a handler had returned ({@link CompletionRule}), and neither is lost.
+ * Checks messages without a key. A skipped message is deleted without its handler. A message that is handled without a
+ * claim is deleted only after its handler returned.
  */
 final class MissingKeyRule implements Rule {
 
