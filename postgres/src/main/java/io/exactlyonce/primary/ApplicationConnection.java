@@ -58,7 +58,7 @@ public final class ApplicationConnection implements Supplier<Target> {
         this.details = details;
     }
 
-    /** Returns the exception for an application whose way of connecting claims cannot use. */
+    /** Returns the exception for an application whose connection details do not suit claims. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }

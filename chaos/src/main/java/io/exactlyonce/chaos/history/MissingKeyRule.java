@@ -4,7 +4,8 @@ import java.util.List;
 
 /**
  * Checks messages without a key. A skipped message is deleted without its handler. A message that is handled without a
- * claim is deleted only after its handler returned.
+ * claim is deleted only after its handler returned, which {@link CompletionRule} checks. No message without a key is
+ * lost.
  */
 final class MissingKeyRule implements Rule {
 
