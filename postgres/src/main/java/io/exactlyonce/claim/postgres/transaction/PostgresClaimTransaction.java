@@ -53,8 +53,8 @@ import org.springframework.transaction.TransactionTimedOutException;
  * key's row once, at its end. Until then, the transaction holds the key by an advisory lock.
  *
  * <p>The row decides: if another claim inserted or changed the row after it was read, the transaction is rolled back.
- * Work may commit or roll back the transaction by itself, which the transaction id detects. If the work committed, the
- * key is in doubt, unless the process dies before the work ends.
+ * Work may commit or roll back the transaction by itself. The transaction id then shows that another transaction is
+ * open. If the work committed, the key is in doubt, unless the process dies before the work ends.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
