@@ -45,7 +45,7 @@ public record Scale(
     private static final int MESSAGES_PER_SECOND = 30;
 
     /**
-     * With DynamoDB, suppose that a worker without a clock dies. Another worker takes its claim over after it has seen
+     * Suppose that, with DynamoDB, a worker without a clock dies. Another worker takes its claim over after it has seen
      * the claim unchanged for the lease of 30 s. A message that {@code execute} holds is redelivered a second later, to
      * any worker, and that worker may see the claim for the first time. A message that is redelivered while the last
      * worker handles it is redelivered once more.

@@ -30,7 +30,7 @@ public enum Invariant {
     /** In observe mode, a key whose handler returned is completed if no fault interfered with its claim. */
     OBSERVED_IS_RECORDED,
 
-    /** Of several operators' decisions on a parked claim, one counts, and it stays. */
+    /** One of several operators' decisions on a parked claim counts, and it stays. */
     DECISION_STANDS,
 
     /** Every message's key is completed with its effect, is parked, or is in the dead-letter queue with its reason. */

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What happened to one key.
+ * The events of one key.
  *
  * @param events all events of the key in order
  * @param calls the handler's runs under a claim, in the order of their starts; runs in observe mode are left out

@@ -438,7 +438,7 @@ class TransactionalHandlerTests {
         assertThat(rig.parked).hasSize(parked);
     }
 
-    /** As an executor of the application does when it shuts down: no deployment parks keys. */
+    /** An executor of the application does this when it shuts down: no deployment parks keys. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void handlerThatTheApplicationInterruptsIsNotCounted(boolean isCause) {

@@ -44,11 +44,11 @@ final class Browser implements AutoCloseable {
     }
 
     static Browser open(URI page) {
-        // It misses classes of the newest browser's protocol; what is called here needs none.
+        // The library misses classes of the newest browser's protocol; the calls here need none.
         Logger.getLogger("org.openqa.selenium").setLevel(Level.SEVERE);
         ChromeOptions options = new ChromeOptions();
         options.setBinary(program().orElseThrow());
-        // Its sandbox does not work for root; the only page that it opens is ours.
+        // The browser's sandbox does not work for root; the browser opens our page only.
         options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars");
         options.setCapability("goog:loggingPrefs", Map.of("browser", "ALL"));
         ChromeDriver driver = new ChromeDriver(

@@ -157,7 +157,7 @@ class LivePageIT {
         assertThat(browser.number("[data-engine=mismatches]")).isZero();
         assertThat(browser.number(OURS)).isZero();
         assertThat(browser.text("#log")).contains("is killed with SIGKILL", "delivered once more to both sides");
-        // Not judged: machines differ.
+        // No assertion: machines differ.
         System.out.println(browser.run("""
                 const ready = ticks.find(tick => tick.chapter !== 'STARTING').second;
                 const after = what => ticks.flatMap(tick => tick.happenings)
@@ -200,7 +200,7 @@ class LivePageIT {
         browser.view(WIDTH, HEIGHT, 1);
     }
 
-    /** Also before the chart has followed: a page may be shown, or touched, at any moment. */
+    /** Checks the page before the chart has followed, because a page may be shown, or touched, at any moment. */
     @Test
     @Order(9)
     void pageThatBecomesNarrowerNeverScrollsSideways() {
