@@ -3,7 +3,7 @@ package shop;
 import io.exactlyonce.servers.ExactlyOnceServers;
 import org.springframework.boot.SpringApplication;
 
-/** Starts the application with a PostgreSQL and an SQS server for development. */
+/** The application with a PostgreSQL and an SQS server for development. */
 class TestShop {
 
     public static void main(String[] args) {
