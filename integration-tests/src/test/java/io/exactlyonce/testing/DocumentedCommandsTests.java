@@ -26,7 +26,7 @@ class DocumentedCommandsTests {
     /** Languages of blocks that are no commands. */
     private static final Set<String> SHOWN = Set.of("java", "json", "text", "xml", "hcl");
 
-    /** Its page says that it was not tried. */
+    /** The language of blocks whose page says that they were not tried. */
     private static final String NOT_TRIED = "powershell";
 
     /** A page's blocks that are those of another page. */
