@@ -294,7 +294,7 @@ class DeadLetterQueueTests {
     void keyWithManyMessagesIsNotRedrivenAtOnce() {
         IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
 
-        assertThat(dead.redrive(message -> true, () -> false)).hasSize(10);
+        assertThat(dead.redrive(message -> true, () -> false).redriven()).hasSize(10);
 
         assertThat(sqs.dead).hasSize(50);
         assertThat(sqs.invisible).doesNotContainAnyElementsOf(sqs.dead.keySet());

@@ -149,24 +149,24 @@ class KeysInLogsIT {
     /** Statements of handlers, with a value of a message. PostgreSQL quotes it in the first line, except where it names a constraint. */
     @ParameterizedTest
     @CsvSource(
-            delimiter = ';',
+            delimiter = '#',
             value = {
-                "22P02; SELECT ?::text::integer",
-                "22P02; SELECT ?::text::uuid",
-                "22P02; SELECT ?::text::json",
-                "22P02; SELECT ?::text::inet",
-                "22007; SELECT ?::text::timestamptz",
-                "22023; SELECT now() AT TIME ZONE ?::text",
-                "22023; SELECT date_trunc(?::text, now())",
-                "22023; SELECT encode('', ?::text)",
-                "42601; SELECT ?::text::jsonpath",
-                "42601; SELECT to_tsquery('(' || ?::text)",
-                "P0001; SELECT refuse(?::text)",
-                "22001; INSERT INTO sale (short) VALUES (?::text)",
-                "23505; INSERT INTO sale (name) VALUES (?::text), ('card-4711')",
-                "23514; INSERT INTO sale (fit) VALUES (?::text)",
-                "23503; INSERT INTO sale (parent) VALUES (?::text)",
-                "23P01; INSERT INTO sale (apart) VALUES (?::text), ('card-4711')",
+                "22P02# SELECT ?::text::integer",
+                "22P02# SELECT ?::text::uuid",
+                "22P02# SELECT ?::text::json",
+                "22P02# SELECT ?::text::inet",
+                "22007# SELECT ?::text::timestamptz",
+                "22023# SELECT now() AT TIME ZONE ?::text",
+                "22023# SELECT date_trunc(?::text, now())",
+                "22023# SELECT encode('', ?::text)",
+                "42601# SELECT ?::text::jsonpath",
+                "42601# SELECT to_tsquery('(' || ?::text)",
+                "P0001# SELECT refuse(?::text)",
+                "22001# INSERT INTO sale (short) VALUES (?::text)",
+                "23505# INSERT INTO sale (name) VALUES (?::text), ('card-4711')",
+                "23514# INSERT INTO sale (fit) VALUES (?::text)",
+                "23503# INSERT INTO sale (parent) VALUES (?::text)",
+                "23P01# INSERT INTO sale (apart) VALUES (?::text), ('card-4711')",
             })
     void valueThatPostgresQuotesIsNotPrinted(String state, String statement) {
         JdbcTemplate jdbc = new JdbcTemplate(SALES);
