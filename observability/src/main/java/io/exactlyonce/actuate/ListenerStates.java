@@ -41,7 +41,7 @@ public final class ListenerStates implements DeliveryObserver {
         return least;
     }
 
-    /** Returns the subscriptions of all that run, by listener and queue. */
+    /** Returns the subscriptions of all running listeners, by listener and queue. */
     public List<Subscription> all() {
         return running.stream()
                 .sorted(Comparator.comparing(Subscription::listenerQueue))

@@ -51,7 +51,7 @@ final class ParkedRequests {
      * @param claims {@code null} for a store without inspection
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages where messages were seen
+     * @param messages the last places of messages
      * @param listeners bound the attempts of their keys
      */
     ParkedRequests(

@@ -68,7 +68,7 @@ record ShownClaim(
         return of(claim, null, null, null, null, null);
     }
 
-    /** Returns the claim of a key that a caller asked for, with its history. */
+    /** Returns the claim of a requested key, with its history. */
     static ShownClaim of(ClaimDetails claim, NamedKey named, ListenerStates listeners) {
         return of(
                 claim,

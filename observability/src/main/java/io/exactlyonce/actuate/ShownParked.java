@@ -36,7 +36,7 @@ record ShownParked(
 
     private static final int LONGEST_ERROR = 500;
 
-    /** @param shown the key as the caller may see it */
+    /** @param shown the key, or a replacement that the caller may see */
     static ShownParked of(ParkedClaim claim, String shown, ListenerStates listeners) {
         ClaimKey key = new ClaimKey(claim.scope(), claim.key());
         return new ShownParked(

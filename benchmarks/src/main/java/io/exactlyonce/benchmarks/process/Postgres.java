@@ -43,7 +43,7 @@ public final class Postgres implements AutoCloseable {
         return new Postgres(Map.of("wal_level", "minimal", "max_wal_senders", "0", "max_wal_size", "4GB"));
     }
 
-    /** The program that started it is gone: only the server itself knows. */
+    /** Returns the server's process id, which only the server knows: the program that started it has ended. */
     private long postmaster() throws IOException {
         try (Connection connection = dataSource("postgres").getConnection();
                 Statement statement = connection.createStatement();

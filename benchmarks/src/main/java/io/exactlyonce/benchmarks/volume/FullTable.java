@@ -39,8 +39,9 @@ final class FullTable implements Contestant, AutoCloseable {
             """;
 
     /**
-     * The same with the indexes made afterwards: in the order of random keys, tens of millions of entries take hours. They are as
-     * full as random keys leave them. A table that is emptied in the same transaction needs no log if the server keeps a minimal one.
+     * Fills the table, and then makes the indexes, because inserting tens of millions of random keys into indexes takes
+     * hours. The indexes are as full as random keys leave them. A table that is emptied in the same transaction needs no
+     * log if the server keeps a minimal log.
      */
     private static final String FILL_AND_INDEX = """
             SET maintenance_work_mem = '1GB';
