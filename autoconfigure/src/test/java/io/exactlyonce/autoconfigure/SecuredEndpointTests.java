@@ -228,7 +228,7 @@ class SecuredEndpointTests {
             return cookies.getOrDefault("XSRF-TOKEN", "");
         }
 
-        /** As the page's script masks a token. */
+        /** Masks a token as the page's script does. */
         String maskedToken() {
             byte[] masked = ("\0".repeat(token().length()) + token()).getBytes(StandardCharsets.US_ASCII);
             return Base64.getUrlEncoder().encodeToString(masked);

@@ -33,8 +33,8 @@ public final class PrintableException extends Exception {
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**
-     * Also without values in the first line of PostgreSQL, which names tables and constraints. H2, MySQL and SQL Server quote the row of
-     * a duplicate key there.
+     * Begins the SQLSTATE of a failure whose first line has no values if it comes from PostgreSQL, which names tables and
+     * constraints there. H2, MySQL and SQL Server quote the row of a duplicate key.
      */
     private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
 

@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class FieldNamesTests {
 
-    /** Of the page. */
+    /** The number of names on the page. */
     private static final int NAMES = 12_000;
 
     private static final int MANY = 1_000;

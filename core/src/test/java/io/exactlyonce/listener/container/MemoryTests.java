@@ -42,7 +42,7 @@ class MemoryTests {
         void handle(String order) {}
     }
 
-    /** As in the page's formula, with the defaults of the rig. */
+    /** The formula of the page, with the defaults of the rig. */
     private static final int MOST_WAITING = 1_000;
 
     private static final int MOST_DELETES = 8_192;
@@ -183,7 +183,7 @@ class MemoryTests {
         }
     }
 
-    /** Its length is that of a body with two bytes for each character, whose payload is as large as any. */
+    /** The length is that of a body with two bytes for each character, whose payload is as large as any. */
     private static Message basket(String id, int characters) {
         String body = "{\"id\":\"%s\",\"x\":[{\"\":\"\u20ac\"}%s]}".formatted(id, ",{}".repeat(characters / 3));
         return FakeReceives.message(id.hashCode() + "h".repeat(HANDLE), "", 1).toBuilder()
