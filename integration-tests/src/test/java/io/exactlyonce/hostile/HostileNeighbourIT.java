@@ -387,8 +387,7 @@ class HostileNeighbourIT {
         database.requireReady();
 
         assertThat(output)
-                .contains(
-                        "Other roles may create objects in the search path of claims: every role in schema public");
+                .contains("Other roles may create objects in the search path of claims: every role in schema public");
     }
 
     /** The setup is the one that the documentation advises. */

@@ -352,7 +352,7 @@ class LivePageIT {
                     // As Spring Security's default handler, which expects the token of a page that the server has written.
                     if (request.method === 'POST' && (window.refusing || request.headers['X-XSRF-TOKEN'] === 'a/b')) return new Response('', {status: 403});
                     const response = await ask(url, request);
-                    if (!/\/exactlyonce(\/overview)?$/.test(new URL(url).pathname) || new URL(url).searchParams.has('key')) return response;
+                    if (!/\\/exactlyonce(\\/overview)?$/.test(new URL(url).pathname) || new URL(url).searchParams.has('key')) return response;
                     const body = await response.json();
                     const it = body.listeners[0];
                     it.listener = arguments[0] + 'n'.repeat(10000);
@@ -437,7 +437,8 @@ class LivePageIT {
         long before = requests();
 
         assertThat(browser.text("#pause")).isEqualTo("Resume");
-        assertThat((List<?>) browser.run("return performance.getEntriesByType('resource').map(each => new URL(each.name).pathname)"))
+        assertThat((List<?>) browser.run(
+                        "return performance.getEntriesByType('resource').map(each => new URL(each.name).pathname)"))
                 .first()
                 .asString()
                 .endsWith("/exactlyonce/overview");
@@ -445,7 +446,9 @@ class LivePageIT {
                 const times = performance.getEntriesByType('resource').map(each => each.startTime);
                 return times.slice(1).map((time, i) => time - times[i]).filter(apart => apart < 3000);
                 """)).isEmpty();
-        assertThat(browser.has("#parked-rows tr")).as("parked keys of the first request").isTrue();
+        assertThat(browser.has("#parked-rows tr"))
+                .as("parked keys of the first request")
+                .isTrue();
         assertThat((Long) browser.run("return performance.getEntriesByType('navigation')[0].transferSize"))
                 .isLessThan(61_000L);
         assertThat((List<?>) browser.run("return performance.getEntriesByType('resource').map(each => each.name)"))
