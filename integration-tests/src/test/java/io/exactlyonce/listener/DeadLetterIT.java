@@ -7,6 +7,7 @@ import io.exactlyonce.ExactlyOnceEvent.LastReceiveFailed;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.queue.DeadLetterQueue;
 import io.exactlyonce.queue.SqsQueue;
 import io.exactlyonce.queue.VisibilityWindow;
@@ -130,7 +131,8 @@ class DeadLetterIT {
                     .as("it has all of its attempts again")
                     .hasSize(4);
             // The second attempt of each message was on its last receive, too.
-            LastReceiveFailed last = new LastReceiveFailed("orders", patient, parked.keyHash(), 2, 2, deadLetters);
+            LastReceiveFailed last = new LastReceiveFailed(
+                    "orders", patient, new ClaimKey(patient, "o1").keyHash(), 2, 2, deadLetters);
             await().untilAsserted(() ->
                     assertThat(application.bean(Listener.class).failures()).containsExactly(last, last));
             assertThat(output)

@@ -87,7 +87,7 @@ class JobsTests {
                 .collect(Collectors.partitioningBy(
                         message -> message.stream() == Stream.CHARGES, Collectors.counting()));
 
-        assertThat(failing.get(true)).isGreaterThan(5 * failing.get(false));
+        assertThat(failing.get(true)).isGreaterThan(3 * failing.get(false));
     }
 
     @Test
