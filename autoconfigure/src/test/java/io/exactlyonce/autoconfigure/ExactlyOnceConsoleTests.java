@@ -134,9 +134,11 @@ class ExactlyOnceConsoleTests {
                     "/actuator/exactlyonceconsole/")) {
                 HttpResponse<String> page = get(application, "server", spelling);
 
-                assertThat(page.headers().firstValue("Content-Security-Policy").isPresent())
-                        .as(spelling)
-                        .isEqualTo(page.body().contains("Exactly-once console"));
+                if (page.body().contains("Exactly-once console")) {
+                    assertThat(page.headers().firstValue("Content-Security-Policy"))
+                            .as(spelling)
+                            .isPresent();
+                }
             }
         }
     }
