@@ -61,7 +61,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         WebFilter exactlyOnceConsoleHeadersFilter(PathMappedEndpoints endpoints) {
             String path = endpoints.getPath(ENDPOINT);
             return (exchange, chain) -> {
-                if (path != null && decoded(exchange.getRequest().getPath()).endsWith(path)) {
+                if (path != null && decoded(exchange.getRequest().getPath()).contains(path)) {
                     exchange.getResponse().beforeCommit(() -> {
                         HEADERS.forEach(exchange.getResponse().getHeaders()::set);
                         return Mono.empty();
@@ -93,7 +93,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            if (path != null && asked.endsWith(path)) {
+            // Jersey also answers a path with a slash at its end.
+            if (path != null && asked.contains(path)) {
                 HEADERS.forEach(response::setHeader);
             }
             chain.doFilter(request, response);

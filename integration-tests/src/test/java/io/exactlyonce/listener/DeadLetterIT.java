@@ -131,8 +131,8 @@ class DeadLetterIT {
                     .as("it has all of its attempts again")
                     .hasSize(4);
             // The second attempt of each message was on its last receive, too.
-            LastReceiveFailed last = new LastReceiveFailed(
-                    "orders", patient, new ClaimKey(patient, "o1").keyHash(), 2, 2, deadLetters);
+            LastReceiveFailed last =
+                    new LastReceiveFailed("orders", patient, new ClaimKey(patient, "o1").keyHash(), 2, 2, deadLetters);
             await().untilAsserted(() ->
                     assertThat(application.bean(Listener.class).failures()).containsExactly(last, last));
             assertThat(output)
@@ -192,7 +192,7 @@ class DeadLetterIT {
             await().untilAsserted(() -> assertThat(dead.look().messages()).hasSize(2));
             AtomicBoolean isFound = new AtomicBoolean();
 
-            List<DeadLetterQueue.Redriven> redriven = dead.redrive(
+            DeadLetterQueue.Search search = dead.redrive(
                     message -> {
                         boolean isChosen = message.body().endsWith("chosen");
                         isFound.compareAndSet(false, isChosen);
@@ -200,7 +200,7 @@ class DeadLetterIT {
                     },
                     isFound::get);
 
-            assertThat(redriven).singleElement().satisfies(done -> {
+            assertThat(search.redriven()).singleElement().satisfies(done -> {
                 assertThat(done.isSent()).isTrue();
                 assertThat(done.problem()).isNull();
             });
@@ -237,11 +237,10 @@ class DeadLetterIT {
             SQS.send(dead, "customer-1", "d-1", "order");
             AtomicBoolean isFound = new AtomicBoolean();
 
-            List<DeadLetterQueue.Redriven> redriven = Objects.requireNonNull(
-                            DeadLetterQueue.of(source, InstantSource.system()))
+            DeadLetterQueue.Search search = Objects.requireNonNull(DeadLetterQueue.of(source, InstantSource.system()))
                     .redrive(message -> isFound.compareAndSet(false, true), isFound::get);
 
-            assertThat(redriven)
+            assertThat(search.redriven())
                     .singleElement()
                     .satisfies(left -> assertThat(left.problem()).contains("repeat this after"));
             assertThat(SQS.visible(dead)).isEqualTo(1);

@@ -117,7 +117,7 @@ class ListenerPoliciesTests {
                     Listeners.class,
                     "withoutAKeyToMiss");
             assertThat(log.text())
-                    .contains("with mode = enforce startup would fail")
+                    .contains("Startup would fail with mode = enforce")
                     .contains("whenKeyMissing = SKIP has no meaning without key");
         }
     }
