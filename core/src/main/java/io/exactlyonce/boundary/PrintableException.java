@@ -29,7 +29,7 @@ public final class PrintableException extends Exception {
 
     private static final String POSTGRES = "org.postgresql.";
 
-    /** Begins the SQLSTATE of a failure without values: of the connection, the transaction, the session or the server. */
+    /** The classes of SQLSTATEs whose messages quote no values: failures of connection, transaction, session or server. */
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**

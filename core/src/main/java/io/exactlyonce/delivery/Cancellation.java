@@ -96,8 +96,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called if the method is not called, because of a failure. Advice may return a result in its place, but not for
-     * this failure.
+     * Called if a failure prevents the call of the method. Advice may return a result for other failures, but not for
+     * this one.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;

@@ -150,7 +150,7 @@ public final class DeadLetterQueue {
         return arn.resourceAsString();
     }
 
-    /** Returns up to ten messages, which stay visible; none of a queue whose messages looks would move. */
+    /** Returns up to ten messages, which stay visible. Returns none if reading could move the queue's messages. */
     public Look look() {
         QueueAttributes attributes = QueueAttributes.read(
                         client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))

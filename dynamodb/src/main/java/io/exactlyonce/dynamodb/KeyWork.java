@@ -243,7 +243,7 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // The caller counts its lease from this call, so the item must too.
+            // The caller's lease starts at this call, so the stored lease must start here, too.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());

@@ -26,7 +26,7 @@ class CoverageIT {
     private static final int BRANCHES_TAKEN = 6;
 
     @ParameterizedTest
-    @ValueSource(strings = {"claim", "delivery|operations", "listener", "primary", "renewal|visibility"})
+    @ValueSource(strings = {"claim", "delivery|operations", "listener", "primary", "queue|renewal"})
     void testsTakeNineOfTenBranchesOfEachRoom(String rooms) throws IOException {
         assumeFalse(List.of(System.getProperty("tests.excluded").split(",")).contains("ci"), "measured with -Pci only");
         assertThat(Files.getLastModifiedTime(MEASURED).toInstant())

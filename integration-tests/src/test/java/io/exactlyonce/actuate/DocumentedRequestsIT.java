@@ -81,7 +81,8 @@ class DocumentedRequestsIT {
                 queueNames = "${test.queue}",
                 scope = "orders",
                 key = "#order",
-                parkFor = IllegalStateException.class)
+                parkFor = IllegalStateException.class,
+                maxAttempts = 3)
         void order(String order) {
             callProvider(order);
         }

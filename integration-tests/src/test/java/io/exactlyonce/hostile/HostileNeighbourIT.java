@@ -300,7 +300,7 @@ class HostileNeighbourIT {
             try (var next = new ClaimDatabase(pool, unnamed, mode, () -> {})) {
                 assertThatThrownBy(next::requireReady)
                         .isInstanceOf(ClaimDatabaseException.class)
-                        .hasMessageContaining("Several schemas have a table exactly_once_claim")
+                        .hasMessageContaining("Several schemas of the search path have a table exactly_once_claim")
                         .hasMessageContaining("(%s, public)".formatted(shop))
                         .hasMessageContaining("exactly-once.claim.table-name");
             }

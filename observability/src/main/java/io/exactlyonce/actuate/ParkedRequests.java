@@ -52,7 +52,7 @@ final class ParkedRequests {
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
      * @param messages the last places of messages
-     * @param listeners bound the attempts of their keys
+     * @param listeners returns how many attempts each scope allows
      */
     ParkedRequests(
             @Nullable ParkedClaims claims,

@@ -75,7 +75,7 @@ public record WindowAdvice(
         /** There are no deliveries. */
         NONE,
 
-        /** The percentile is one of the longest deliveries, or nearly so. */
+        /** There are so few deliveries that the percentile is one of the longest. */
         LOW,
 
         /** The percentile is known to within ten or twenty percent. */

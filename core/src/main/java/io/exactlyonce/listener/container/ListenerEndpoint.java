@@ -38,8 +38,7 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
             ContainerSettings settings, @Nullable Object listener) {}
 
     /**
-     * @param listening called with each container that is set up, when it has its listener, and nothing that its
-     *     factory adds later
+     * @param listening called with each container as soon as it has its listener, before its factory adds more
      */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {

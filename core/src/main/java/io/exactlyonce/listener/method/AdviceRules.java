@@ -84,8 +84,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Returns whether the retries are in an inner proxy. Then a transaction without {@code @Transactional} would begin
-     * outside of them.
+     * Returns whether an inner proxy retries. A transaction without {@code @Transactional} would then begin before the
+     * first try, and include all tries.
      */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));

@@ -276,7 +276,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         List<KeyWrite> inDoubt = new ArrayList<>();
         for (KeyWrite key : writable) {
             switch (key.decision().action()) {
-                // The caller counts its lease from this call, so the row must too.
+                // The caller's lease starts at this call, so the stored lease must start here, too.
                 case RENEW ->
                     own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
                 case PARK -> inDoubt.add(key);

@@ -87,7 +87,10 @@ public final class Takeovers {
     private final Supplier<String> parkInDoubt;
     private final Duration retention;
 
-    /** @param around adds settings around a statement; one statement before it, which returns one row */
+    /**
+     * @param around puts settings around the SQL of a statement: a query before the statement, which returns one row,
+     *     and a reset after the statement
+     */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
         this.complete = table.later(around.apply(COMPLETE));

@@ -64,8 +64,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /**
-     * Tries the locks of keys, and never waits. The commit waits for the same as commits of claims, or for more if the
-     * session is set so. The clock is read after the lock is taken; otherwise a transaction that rolled back first
+     * Tries the locks of keys, and never waits. The commit waits for the disk and for replicas as the commit of a claim
+     * does, and longer if the session's own setting requires that. The clock is read after the lock is taken; otherwise a transaction that rolled back first
      * could have a higher fencing token. On a replica, {@code pg_current_xact_id} fails. The array comes from a
      * subquery, because the planner would otherwise count its entries and plan each execution anew.
      */
