@@ -349,7 +349,7 @@ class LivePageIT {
                 window.asked = [];
                 window.fetch = async (url, request) => {
                     window.asked.push([String(url), {...request.headers}]);
-                    // As Spring Security's default handler, which expects the token of a page that the server has written.
+                    // Spring Security's default handler also expects a masked token, as in a page from the server.
                     if (request.method === 'POST' && (window.refusing || request.headers['X-XSRF-TOKEN'] === 'a/b')) return new Response('', {status: 403});
                     const response = await ask(url, request);
                     if (!/\\/exactlyonce(\\/overview)?$/.test(new URL(url).pathname) || new URL(url).searchParams.has('key')) return response;
