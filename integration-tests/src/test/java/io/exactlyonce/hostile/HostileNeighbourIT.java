@@ -470,6 +470,8 @@ class HostileNeighbourIT {
             assertThatThrownBy(() -> claims.detailsByKeyHash(key.scope(), key.keyHash()))
                     .isInstanceOf(ClaimStoreBusyException.class);
             assertThat(claims.details(key)).isPresent();
+            // The server frees the locks of a closed connection only some time later.
+            statement.execute("SELECT pg_advisory_unlock(7317441206845103)");
         }
 
         assertThat(claims.detailsByKeyHash(key.scope(), key.keyHash())).isPresent();
