@@ -71,14 +71,14 @@ public record ExactlyOnceProperties(
         Cleanup cleanup = claim.cleanup();
         require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
 
-        // One connection is for renewals, which must never wait for claims.
+        // Renewals need a connection beside claims, because they must never wait for claims.
         require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
         require(ClaimPool.TIMEOUT_PROPERTY, datasource.connectionTimeout(), SECOND, MINUTE);
         Duration lag = datasource.replicaLagInterval();
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
-        // One statement peeks at the keys of all waiting deliveries, and its advisory locks must fit into PostgreSQL's
+        // A single statement looks up the keys of all waiting deliveries. Its advisory locks must fit into PostgreSQL's
         // lock table.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 

@@ -110,7 +110,7 @@ public final class Measurements {
         return median(of(contestant));
     }
 
-    /** Returns the median of one of a contestant's additional figures. */
+    /** Returns the median of a contestant's additional figure. */
     public double median(Contestant contestant, String figure) {
         return median(of(contestant, reading -> reading.figures().getOrDefault(figure, Double.NaN)));
     }

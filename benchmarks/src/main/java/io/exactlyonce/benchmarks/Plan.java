@@ -99,7 +99,7 @@ public record Plan(
         return wanted.isEmpty() || List.of(wanted.split(",")).contains(contestant.name());
     }
 
-    /** Returns one of three values, according to the form. */
+    /** Returns the value for this run's form. */
     public <T> T choose(T ifShort, T ifQuick, T ifFull) {
         return switch (form) {
             case SHORT -> ifShort;

@@ -125,8 +125,7 @@ public final class ReplicaMonitor {
         }
         mayForgetClaims = mayForget;
         if (!mayForget) {
-            log.info("Commits of claims wait for a synchronous replica again, or no replica is connected:"
-                    + " a failover no longer forgets claims");
+            log.info("Commits of claims wait for a synchronous replica again, or no replica is connected");
             return;
         }
         log.warn(

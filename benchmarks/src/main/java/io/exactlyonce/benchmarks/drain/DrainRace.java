@@ -61,7 +61,7 @@ final class DrainRace {
         }
     }
 
-    /** Returns the ratio of two contestants; NaN if one of them did not take part. */
+    /** Returns the ratio of two contestants; NaN unless both took part. */
     double ratio(String one, String other) {
         return ratio(one, other, measured::ratio);
     }

@@ -3,7 +3,7 @@ package io.exactlyonce.benchmarks.worker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's task, which is one of the two.
+ * A worker's task: either to drain a queue, or to hold its messages.
  *
  * @param drain handle all messages in the queue
  * @param hold receive all messages in the queue, and hold them

@@ -41,6 +41,6 @@ public interface ClaimServer extends AutoCloseable {
      */
     record ClaimLeft(String key, String status, String reason) {}
 
-    /** A row that a handler wrote in one of its calls. */
+    /** A row that a call of a handler wrote. */
     record Booking(String key, String call) {}
 }

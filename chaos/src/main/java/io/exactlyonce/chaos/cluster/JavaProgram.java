@@ -27,7 +27,7 @@ public final class JavaProgram {
         return command(main, heap, "-Xshare:auto", arguments);
     }
 
-    /** Returns the command for one of many short JVMs, which share an archive of classes as soon as it exists. */
+    /** Returns the command for a short-lived JVM. Such JVMs share an archive of classes as soon as it exists. */
     public List<String> shared(Class<?> main, String heap, List<String> arguments) {
         return command(main, heap, "-XX:SharedArchiveFile=" + archive(main), arguments);
     }

@@ -247,7 +247,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 queue,
                 engine.breakers().of(settings.listener().transaction()));
         subscription.bound(new Subscription.Attempts(
-                Objects.requireNonNullElse(settings.listener().scope(), subscription.queue()),
+                settings.listener().scopeOn(subscription.queue()),
                 settings.listener().doubt().maxAttempts()));
         QueueWatch watch = new QueueWatch(
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.scheduler());

@@ -75,7 +75,7 @@ public record ListenerMethod(
      * @throws UnusableKeyException if the message has no usable key
      */
     ClaimKey key(Message<?> message, SqsMessage polled) {
-        return new ClaimKey(scope(polled), text(message, polled));
+        return new ClaimKey(scopeOn(polled.queue()), text(message, polled));
     }
 
     /**
@@ -116,13 +116,14 @@ public record ListenerMethod(
                 .attempt()
                 .specifyWithoutKey(
                         whenKeyMissing,
-                        new ClaimKey(scope(polled), polled.messageId()),
+                        new ClaimKey(scopeOn(polled.queue()), polled.messageId()),
                         UnheldClaim.withoutKey(missing, polled.receiveCount(), UnheldClaim.UNPROTECTED),
                         received.group());
     }
 
-    private String scope(SqsMessage polled) {
-        return scope == null ? polled.queue() : scope;
+    /** Returns the scope of keys of a queue's messages. */
+    public String scopeOn(String queue) {
+        return scope == null ? queue : scope;
     }
 
     private String text(Message<?> message, SqsMessage polled) {

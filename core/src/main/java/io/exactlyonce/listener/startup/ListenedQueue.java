@@ -38,7 +38,7 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
     }
 
     String scope() {
-        return method.scope() == null ? address.name() : method.scope();
+        return method.scopeOn(address.name());
     }
 
     /**
