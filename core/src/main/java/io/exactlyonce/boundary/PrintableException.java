@@ -2,6 +2,11 @@ package io.exactlyonce.boundary;
 
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -45,9 +50,14 @@ public final class PrintableException extends Exception {
 
     private static final int CODE = 5;
 
-    /** Matches how SQS and DynamoDB quote a value, such as a receipt handle. A value may have quotes itself. */
-    private static final Pattern VALUE_OF_AWS =
-            Pattern.compile("(?s)(?<=\\bValue ).+(?= for parameter | at ')|(?<=\").+(?=\")|(?<=numeric value: ).+");
+    /**
+     * Matches how SQS and DynamoDB name a value, such as a receipt handle. The value begins at the first place that fits:
+     * to try all places would take minutes for a text of 1 MiB.
+     */
+    private static final Pattern NAMED_VALUE = Pattern.compile("(?s)\\A((?>.*?\\bValue )).+(?= for parameter | at ')");
+
+    /** Matches other values that SQS and DynamoDB quote. A value may have quotes itself. */
+    private static final Pattern QUOTED_VALUE = Pattern.compile("(?s)(?<=\").+(?=\")|(?<=numeric value: ).+");
 
     private PrintableException(String text, Throwable failure, @Nullable PrintableException cause) {
         super(text, cause, false, true);
@@ -72,9 +82,16 @@ public final class PrintableException extends Exception {
 
     /** Returns everything that a log prints of a failure. */
     private static Stream<Throwable> all(Throwable failure) {
-        return Causes.of(failure)
-                .flatMap(each -> Stream.concat(
-                        Stream.of(each), Stream.of(each.getSuppressed()).flatMap(Causes::of)));
+        Set<Throwable> all = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Throwable> next = new ArrayDeque<>(List.of(failure));
+        while (!next.isEmpty()) {
+            Throwable each = next.remove();
+            if (all.add(each)) {
+                Stream.concat(Stream.ofNullable(each.getCause()), Stream.of(each.getSuppressed()))
+                        .forEach(next::add);
+            }
+        }
+        return all.stream();
     }
 
     private static boolean isPrintable(Throwable failure, boolean isOfAws) {
@@ -91,7 +108,11 @@ public final class PrintableException extends Exception {
     }
 
     private static String withoutValues(String message, boolean isOfAws) {
-        return isOfAws ? VALUE_OF_AWS.matcher(message).replaceAll("...") : message;
+        return isOfAws
+                ? QUOTED_VALUE
+                        .matcher(NAMED_VALUE.matcher(message).replaceFirst("$1..."))
+                        .replaceAll("...")
+                : message;
     }
 
     private static boolean quotesValue(Throwable failure) {

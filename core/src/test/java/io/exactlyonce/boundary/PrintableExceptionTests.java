@@ -9,6 +9,7 @@ import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.sqs.model.SqsException;
@@ -116,6 +117,63 @@ class PrintableExceptionTests {
         assertThat(printed(PrintableException.of(failure)))
                 .contains("java.lang.IllegalStateException: told")
                 .doesNotContain("card-4711");
+    }
+
+    /** A batch's failures are suppressed in one of them, and each may have failures of its own. */
+    @Test
+    void suppressedFailureOfASuppressedFailureIsNotPrinted() {
+        Exception closing = new IOException("closing", new IOException("rolling back"));
+        closing.getCause().addSuppressed(new SQLException("invalid: \"card-4711\"", "22P02"));
+        Exception failure = new IllegalStateException("told");
+        failure.addSuppressed(closing);
+
+        assertThat(printed(PrintableException.of(failure)))
+                .contains("java.lang.IllegalStateException: told")
+                .doesNotContain("card-4711");
+    }
+
+    @Test
+    void suppressedFailureOfASuppressedFailureForgesNoLine() {
+        Exception closing = new IOException("closing");
+        closing.addSuppressed(new IOException(FORGED));
+        Exception failure = new IllegalStateException("told");
+        failure.addSuppressed(closing);
+
+        assertThat(printed(PrintableException.of(failure))).doesNotContain("\nFORGED");
+    }
+
+    @Test
+    void lastOfManyCausesForgesNoLine() {
+        Exception failure = new IOException(FORGED);
+        for (int causes = 0; causes < 30; causes++) {
+            failure = new IllegalStateException("told", failure);
+        }
+
+        assertThat(printed(PrintableException.of(failure))).doesNotContain("\nFORGED");
+    }
+
+    @Test
+    void circleOfSuppressedFailuresEnds() {
+        Exception failure = new IllegalStateException("told");
+        Exception closing = new IOException("closing", failure);
+        failure.addSuppressed(closing);
+        closing.addSuppressed(failure);
+
+        assertThat(PrintableException.of(failure)).isSameAs(failure);
+    }
+
+    /** A server in the place of SQS may choose the text, and it is read on the thread of polls. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Value ", "\"", "numeric value: ", " for parameter ", " at '", "Value \" at '", "\n"})
+    @Timeout(value = 5, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void textOfManyValuesIsReadInTime(String repeated) {
+        var answer = SqsException.builder()
+                .message(repeated.repeat(1_000_000 / repeated.length()))
+                .statusCode(400)
+                .build();
+
+        assertThat(PrintableException.of(answer).getMessage()).hasSizeLessThan(2_100);
+        assertThat(PrintableException.reason(answer)).hasSizeLessThan(2_100);
     }
 
     @ParameterizedTest
