@@ -114,7 +114,7 @@ public final class DeadLetterQueue {
      * @param isRefused whether SQS refused the request
      */
     public record Redriven(
-            Message message,
+            String messageId,
             boolean isSent,
             @Nullable String newMessageId,
             @Nullable String problem,
@@ -168,8 +168,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Sends chosen messages back to the queue that they came from, and deletes them. All other messages are visible
-     * again afterwards.
+     * Sends up to ten chosen messages back to the queue that they came from, and deletes them. All other messages are
+     * visible again afterwards.
      *
      * @param chosen returns whether a message is to be redriven
      * @param isDone returns whether all chosen messages have been found
@@ -198,18 +198,16 @@ public final class DeadLetterQueue {
                     break;
                 }
                 for (Message message : response.messages()) {
-                    if (chosen.test(message)) {
+                    boolean isChosen = redriven.size() < MOST && chosen.test(message);
+                    if (isChosen) {
                         redriven.add(redrive(message, at(response), stuckGroups));
-                    } else {
+                    }
+                    if (!isChosen || !redriven.get(redriven.size() - 1).isSent()) {
                         others.put(message.messageId(), message.receiptHandle());
                     }
                 }
             }
         } finally {
-            redriven.stream()
-                    .filter(each -> !each.isSent())
-                    .forEach(each -> others.put(
-                            each.message().messageId(), each.message().receiptHandle()));
             show(List.copyOf(others.values()));
         }
         return new Search(redriven, failed);
@@ -220,7 +218,11 @@ public final class DeadLetterQueue {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
         if (group != null && stuckGroups.contains(group)) {
             return new Redriven(
-                    message, false, null, "an earlier message of its group stays in the dead-letter queue", false);
+                    message.messageId(),
+                    false,
+                    null,
+                    "an earlier message of its group stays in the dead-letter queue",
+                    false);
         }
         Redriven redriven = redrive(message, now);
         if (group != null && !redriven.isSent()) {
@@ -232,14 +234,14 @@ public final class DeadLetterQueue {
     private Redriven redrive(Message message, Instant now) {
         String obstacle = obstacle(message, now);
         if (obstacle != null) {
-            return new Redriven(message, false, null, obstacle, false);
+            return new Redriven(message.messageId(), false, null, obstacle, false);
         }
         SendMessageResponse sent;
         try {
             sent = request(() -> client().sendMessage(copy(message)));
         } catch (RuntimeException failure) {
             return new Redriven(
-                    message,
+                    message.messageId(),
                     false,
                     null,
                     "SQS is not known to have accepted it (%s), so it stays in the dead-letter queue; if SQS has, its key suppresses the second one"
@@ -250,10 +252,10 @@ public final class DeadLetterQueue {
             request(() -> client().deleteMessage(delete -> delete.queueUrl(url())
                     .receiptHandle(message.receiptHandle())
                     .overrideConfiguration(limits(LONGEST_REQUEST))));
-            return new Redriven(message, true, sent.messageId(), null, false);
+            return new Redriven(message.messageId(), true, sent.messageId(), null, false);
         } catch (RuntimeException failure) {
             return new Redriven(
-                    message,
+                    message.messageId(),
                     true,
                     sent.messageId(),
                     "it was sent, but is still in the dead-letter queue (%s); its key suppresses the second one"

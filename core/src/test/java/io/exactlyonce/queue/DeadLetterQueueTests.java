@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.queue.DeadLetterQueue.Redriven;
+import io.exactlyonce.queue.DeadLetterQueue.Search;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
@@ -290,12 +291,49 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).isEmpty();
     }
 
+    /** Operators may use the memory of ten messages, which one response takes. */
+    @Test
+    void messagesThatAreRedrivenAreNotKept() {
+        IntStream.range(0, 20).forEach(number -> put(String.valueOf(number)));
+        List<WeakReference<Message>> searched = new ArrayList<>();
+        List<Long> kept = new ArrayList<>();
+
+        Search search = dead.redrive(
+                message -> {
+                    searched.add(new WeakReference<>(message));
+                    if (message.messageId().endsWith("0")) {
+                        System.gc();
+                        kept.add(searched.stream()
+                                .filter(each -> each.get() != null)
+                                .count());
+                    }
+                    return !message.messageId().equals("0");
+                },
+                () -> false);
+
+        assertThat(search.redriven()).extracting(Redriven::messageId).endsWith("9", "10");
+        assertThat(kept).containsExactly(1L, 1L);
+    }
+
     @Test
     void keyWithManyMessagesIsNotRedrivenAtOnce() {
         IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
 
         assertThat(dead.redrive(message -> true, () -> false).redriven()).hasSize(10);
 
+        assertThat(sqs.dead).hasSize(50);
+        assertThat(sqs.invisible).doesNotContainAnyElementsOf(sqs.dead.keySet());
+    }
+
+    /** The first response has nine messages of the key, and the second one ten. */
+    @Test
+    void keyWithManyMessagesInTwoResponsesIsNotRedrivenAtOnce() {
+        IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
+
+        List<Redriven> redriven = dead.redrive(message -> !message.messageId().equals("0"), () -> false)
+                .redriven();
+
+        assertThat(redriven).hasSize(10);
         assertThat(sqs.dead).hasSize(50);
         assertThat(sqs.invisible).doesNotContainAnyElementsOf(sqs.dead.keySet());
     }

@@ -15,10 +15,12 @@ import io.exactlyonce.queue.Subscription;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -243,15 +245,17 @@ final class DeadLetters {
         List<Back> back = new ArrayList<>();
         List<Left> left = new ArrayList<>();
         Set<String> missing = new LinkedHashSet<>(ids);
+        Map<String, @Nullable String> found = new HashMap<>();
         boolean isRefused = false;
         try {
             for (Source source : sources) {
-                isRefused |= redrive(source, sources, missing, areHashes, back, left);
+                isRefused |= redrive(source, sources, missing, areHashes, found, back, left);
             }
+            String why = found.size() < MOST
+                    ? "it was not found among the messages that SQS returned; another consumer may have it at the"
+                            + " moment"
+                    : "ten other messages were found first; repeat the request";
             for (String id : missing) {
-                String why =
-                        "it was not found among the messages that SQS returned; another consumer may have it at the"
-                                + " moment";
                 left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
             }
         } finally {
@@ -276,16 +280,20 @@ final class DeadLetters {
 
     /**
      * Redrives messages. Returns whether SQS refused a request. All messages of a key that are found together are
-     * redriven.
+     * redriven, up to the bound of the request.
+     *
+     * @param found the hashes of the keys of all chosen messages of the request, by message; {@code null} for none
      */
     private static boolean redrive(
             Source source,
             List<Source> others,
             Set<String> missing,
             boolean areHashes,
+            Map<String, @Nullable String> found,
             List<Back> back,
             List<Left> left) {
-        if (missing.isEmpty()) {
+        BooleanSupplier isDone = () -> missing.isEmpty() || found.size() >= MOST;
+        if (isDone.getAsBoolean()) {
             return false;
         }
         Set<String> wanted = Set.copyOf(missing);
@@ -295,13 +303,17 @@ final class DeadLetters {
                     .redrive(
                             message -> {
                                 String id = areHashes ? hash(source, message) : message.messageId();
-                                if (id == null || !wanted.contains(id) || belongsToAnother(source, others, message)) {
+                                if (found.size() >= MOST
+                                        || id == null
+                                        || !wanted.contains(id)
+                                        || belongsToAnother(source, others, message)) {
                                     return false;
                                 }
                                 missing.remove(id);
+                                found.put(message.messageId(), areHashes ? id : hash(source, message));
                                 return true;
                             },
-                            missing::isEmpty);
+                            isDone);
         } catch (RuntimeException failure) {
             search = new DeadLetterQueue.Search(List.of(), failure);
         }
@@ -313,8 +325,8 @@ final class DeadLetters {
         }
         List<Redriven> redriven = search.redriven();
         for (Redriven each : redriven) {
-            String id = each.message().messageId();
-            String hash = hash(source, each.message());
+            String id = each.messageId();
+            String hash = found.get(id);
             String problem = each.problem();
             if (each.isSent()) {
                 back.add(new Back(id, hash, source.subscription().queue(), each.newMessageId(), problem));

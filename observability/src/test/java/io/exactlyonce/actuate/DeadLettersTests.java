@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.actuate.DeadLetters.Redrives;
 import io.exactlyonce.actuate.DeadLetters.Shown;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.queue.MessageKeys;
 import io.exactlyonce.queue.QueueAttributes;
 import io.exactlyonce.queue.SqsQueue;
@@ -16,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -72,7 +75,7 @@ class DeadLettersTests {
             return receives >= failsFrom
                     ? CompletableFuture.failedFuture(SdkClientException.create("no answer"))
                     : CompletableFuture.completedFuture(ReceiveMessageResponse.builder()
-                            .messages(dead.values())
+                            .messages(request.queueUrl().equals(URL + "dead") ? dead.values() : List.of())
                             .build());
         }
 
@@ -109,10 +112,11 @@ class DeadLettersTests {
 
     private final Sqs sqs = new Sqs();
     private final DeadLetters letters = new DeadLetters(null, InstantSource.system());
-    private final List<Subscription> subscriptions =
-            Stream.of("orders", "refunds").map(this::subscription).toList();
+    private final List<Subscription> subscriptions = Stream.of("orders", "refunds")
+            .map(queue -> subscription(queue, "dead"))
+            .toList();
 
-    private Subscription subscription(String name) {
+    private Subscription subscription(String name, String target) {
         VisibilityWindow window = VisibilityWindow.ofSeconds(30);
         SqsQueue queue = new SqsQueue(sqs, URL + name, window);
         queue.watch(
@@ -120,19 +124,23 @@ class DeadLettersTests {
                         QueueAttributeName.QUEUE_ARN,
                         ARN + name,
                         QueueAttributeName.REDRIVE_POLICY,
-                        "{\"deadLetterTargetArn\":\"%sdead\",\"maxReceiveCount\":5}".formatted(ARN))),
+                        "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":5}".formatted(ARN + target))),
                 read -> {});
         queue.keysBy(message -> new MessageKeys.Key("orders", message.body(), null));
         return new Subscription("fulfilment", name, window, queue);
     }
 
     private void put(String id, String queue) {
+        put(id, queue, "body of " + id);
+    }
+
+    private void put(String id, String queue, String body) {
         sqs.dead.put(
                 id,
                 Message.builder()
                         .messageId(id)
                         .receiptHandle(id)
-                        .body("body of " + id)
+                        .body(body)
                         .attributes(Map.of(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN, ARN + queue))
                         .build());
     }
@@ -158,6 +166,47 @@ class DeadLettersTests {
                         "'operator' asked to redrive 2 chosen dead letters of listener 'fulfilment', because \"article is back\": 2 redriven, 0 not",
                         "'operator' redrove the dead letter 1 to orders as new-1",
                         "'operator' redrove the dead letter 2 to refunds as new-2");
+    }
+
+    /** A key may have many messages, and a listener many queues. */
+    @Test
+    void redriveByKeysRedrivesAtMostTenMessagesOfAllQueues() {
+        IntStream.range(0, 7).forEach(number -> {
+            put("order-" + number, "orders", "order");
+            put("refund-" + number, "refunds", "refund");
+        });
+        put("other", "refunds", "other");
+
+        Redrives redrives = (Redrives) letters.redrive(
+                        "'operator'", "fulfilment", subscriptions, hashes("order", "refund"), true, "article is back")
+                .getBody();
+
+        assertThat(redrives.redriven())
+                .hasSize(10)
+                .extracting(DeadLetters.Back::keyHash)
+                .doesNotContainNull();
+        assertThat(sqs.sent).hasSize(10);
+        assertThat(redrives.notRedriven()).isEmpty();
+    }
+
+    @Test
+    void redriveNamesTheKeyForWhichTenMessagesLeftNoRoom() {
+        IntStream.range(0, 10).forEach(number -> put("order-" + number, "orders", "order"));
+        put("refund", "refunds", "refund");
+
+        Redrives redrives = (Redrives) letters.redrive(
+                        "'operator'", "fulfilment", subscriptions, hashes("order", "refund"), true, "article is back")
+                .getBody();
+
+        assertThat(redrives.redriven()).hasSize(10);
+        assertThat(redrives.notRedriven()).singleElement().satisfies(left -> {
+            assertThat(left.keyHash()).isEqualTo(new ClaimKey("orders", "refund").keyHash());
+            assertThat(left.reason()).contains("ten other messages");
+        });
+    }
+
+    private static Set<String> hashes(String... keys) {
+        return Stream.of(keys).map(key -> new ClaimKey("orders", key).keyHash()).collect(Collectors.toSet());
     }
 
     @Test
