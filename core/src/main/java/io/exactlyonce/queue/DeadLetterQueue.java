@@ -287,6 +287,11 @@ public final class DeadLetterQueue {
                 .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
     }
 
+    /** Returns whether another queue has this dead-letter queue, too. */
+    public boolean isSharedWith(DeadLetterQueue other) {
+        return arn.equals(other.arn);
+    }
+
     /** Returns whether a message came from another queue that shares this dead-letter queue. */
     public boolean isOfAnotherQueue(Message message) {
         String came = cameFrom(message);

@@ -340,7 +340,9 @@ final class DeadLetters {
     /** Returns whether another queue of the listener shares the dead-letter queue, and takes the message instead. */
     private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
         return source.dead().isOfAnotherQueue(message)
-                && sources.stream().anyMatch(other -> !other.dead().isOfAnotherQueue(message));
+                && sources.stream()
+                        .map(Source::dead)
+                        .anyMatch(other -> other.isSharedWith(source.dead()) && !other.isOfAnotherQueue(message));
     }
 
     private static @Nullable String hash(Source source, Message message) {

@@ -209,6 +209,26 @@ class DeadLettersTests {
         return Stream.of(keys).map(key -> new ClaimKey("orders", key).keyHash()).collect(Collectors.toSet());
     }
 
+    /** The redrive policy of the other queue may have changed. */
+    @Test
+    void messageOfAQueueThatHasAnotherDeadLetterQueueByNowIsShownWithTheReasonWhyItStays() {
+        put("1", "refunds");
+        List<Subscription> moved = List.of(subscription("orders", "dead"), subscription("refunds", "new-dead"));
+
+        Shown shown = (Shown) letters.show("fulfilment", moved, key -> "******").getBody();
+        Redrives redrives =
+                (Redrives) letters.redrive("'operator'", "fulfilment", moved, Set.of("1"), false, "article is back")
+                        .getBody();
+
+        assertThat(shown.queues().get(0).messages())
+                .extracting(DeadLetters.ShownMessage::messageId)
+                .containsExactly("1");
+        assertThat(redrives.notRedriven())
+                .singleElement()
+                .satisfies(left -> assertThat(left.reason()).contains("it came from the queue 'refunds'"));
+        assertThat(sqs.sent).isEmpty();
+    }
+
     @Test
     void redriveOfAMessageOfAnotherListenersQueueNamesThatQueue() {
         put("1", "invoices");
