@@ -433,7 +433,6 @@ public final class TransactionalHandler implements AutoCloseable {
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
             boolean stopped = call.wasStopped();
-            boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
             Map<Integer, Throwable> named =
                     stopped ? Map.of() : atFault(HandlerFailure.of(failure).ofItems());
             List<Delivery> rest = new ArrayList<>();
@@ -444,7 +443,7 @@ public final class TransactionalHandler implements AutoCloseable {
                     delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING);
                     rest.add(delivery);
                 } else {
-                    failures.put(delivery, new Failed(own, mayPark ? reasonToPark(delivery, own) : null));
+                    failures.put(delivery, new Failed(own, stopped ? null : reasonToPark(delivery, own)));
                 }
             }
             return rest;
@@ -453,9 +452,13 @@ public final class TransactionalHandler implements AutoCloseable {
         /**
          * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no
          * trace in the store, so the receives of the message count as attempts. An attempt does not count if the
-         * application interrupted it, or if a stop interrupted its advice before the handler was called.
+         * application interrupted it, or if a stop interrupted its advice before the handler was called. A missing answer of
+         * a store parks nothing: nobody knows whether a repetition helps.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
+            if (failure instanceof ClaimStoreUnavailableException) {
+                return null;
+            }
             boolean wasStopped = (call.isStopRequested() && !call.hasWorked())
                     || HandlerFailure.of(failure)
                             .wasStopped(called.stream()

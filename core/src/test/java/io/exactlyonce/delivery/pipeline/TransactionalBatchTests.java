@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -274,6 +275,30 @@ class TransactionalBatchTests {
                 .satisfies(parking -> assertThat(parking.claim().key().key()).isEqualTo("0"));
         assertThat(transaction.committed).containsExactly(List.of("1"));
         assertThat(settle()).containsExactly(false, true);
+    }
+
+    /** The count is each message's own, and neither an interrupt nor a missing answer of another store counts. */
+    @Test
+    void messageThatWasInterruptedOrGotNoAnswerIsNotParkedBesideOneThatFailed() {
+        doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
+        List<Exception> failures = List.of(
+                new IOException("no stock"),
+                new IllegalStateException("no answer", new InterruptedException()),
+                new ClaimStoreUnavailableException("of another store", null));
+
+        rig.failureOf(receive("", "", ""), claimed -> {
+            called(claimed);
+            BatchResult result = BatchResult.allSucceeded();
+            for (int index = 0; index < claimed.size(); index++) {
+                result = result.andFailed(index, failures.get(index));
+            }
+            DeliveryRig.end(result, claimed);
+        });
+
+        assertThat(rig.store.parkings())
+                .singleElement()
+                .satisfies(parking -> assertThat(parking.claim().key().key()).isEqualTo("0"));
+        assertThat(settle()).containsExactly(false, false, false);
     }
 
     /** One interrupt stops the call that all messages share, and none of them counts as failed by itself. */
