@@ -213,7 +213,7 @@ public final class DeadLetterQueue {
         return new Search(redriven, failed);
     }
 
-    /** Keeps the order of a group: no message is sent before an earlier one of its group that stays. */
+    /** Keeps the order of a group: no message is sent before an earlier chosen one of its queue and group that stays. */
     private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
         if (group != null && stuckGroups.contains(group)) {
@@ -225,7 +225,7 @@ public final class DeadLetterQueue {
                     false);
         }
         Redriven redriven = redrive(message, now);
-        if (group != null && !redriven.isSent()) {
+        if (group != null && !redriven.isSent() && !isOfAnotherQueue(message)) {
             stuckGroups.add(group);
         }
         return redriven;

@@ -565,6 +565,27 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).doesNotContain("1", "2");
     }
 
+    /** Each queue has groups of its own, also if queues share a dead-letter queue. */
+    @Test
+    void fifoMessageDoesNotStayBehindOneOfAnotherQueue() {
+        DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));
+        for (String id : List.of("1", "2")) {
+            put(
+                    id,
+                    Map.of(
+                            MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN,
+                            ARN + (id.equals("1") ? "refunds.fifo" : "orders.fifo"),
+                            MessageSystemAttributeName.MESSAGE_GROUP_ID,
+                            "customer",
+                            MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID,
+                            id));
+        }
+
+        assertThat(redrive(fifo, "1", "2")).extracting(Redriven::isSent).containsExactly(false, true);
+        assertThat(sqs.dead).containsOnlyKeys("1");
+        assertThat(sqs.invisible).doesNotContain("1");
+    }
+
     @Test
     void searchEndsWithTheQueue() {
         put("1", "2");
