@@ -125,8 +125,12 @@ public final class DeadLetterQueue {
      *
      * @param redriven one for each chosen message that was found
      * @param failure why the search ended early; {@code null} if it did not
+     * @param obstacle why the queue was not searched; {@code null} if it was
      */
-    public record Search(List<Redriven> redriven, @Nullable RuntimeException failure) {}
+    public record Search(
+            List<Redriven> redriven,
+            @Nullable RuntimeException failure,
+            @Nullable String obstacle) {}
 
     /**
      * Makes the dead-letter queue of a queue.
@@ -152,30 +156,40 @@ public final class DeadLetterQueue {
 
     /** Returns up to ten messages, which stay visible. Returns none if reading could move the queue's messages. */
     public Look look() {
-        QueueAttributes attributes = QueueAttributes.read(
-                        client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))
-                .join();
+        QueueAttributes attributes = attributes();
         Long count = attributes.number(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES);
-        if (attributes.redrive() != null) {
-            return new Look(
-                    List.of(),
-                    count,
-                    clock.instant(),
-                    MOVED.formatted(attributes.redrive().name()));
+        String obstacle = obstacle(attributes);
+        if (obstacle != null) {
+            return new Look(List.of(), count, clock.instant(), obstacle);
         }
         ReceiveMessageResponse response = receive(0);
         return new Look(response.messages(), count, at(response), null);
     }
 
+    private QueueAttributes attributes() {
+        return QueueAttributes.read(client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))
+                .join();
+    }
+
+    /** Returns why the queue is not read; {@code null} if it may be. */
+    private static @Nullable String obstacle(QueueAttributes attributes) {
+        QueueAttributes.Redrive next = attributes.redrive();
+        return next == null ? null : MOVED.formatted(next.name());
+    }
+
     /**
      * Sends up to ten chosen messages back to the queue that they came from, and deletes them. All other messages are
-     * visible again afterwards.
+     * visible again afterwards. Does not search if reading could move the queue's messages.
      *
      * @param chosen returns whether a message is to be redriven
      * @param isDone returns whether all chosen messages have been found
      * @return one result for each chosen message that was found, also if a later request to SQS failed
      */
     public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
+        String obstacle = obstacle(attributes());
+        if (obstacle != null) {
+            return new Search(List.of(), null, obstacle);
+        }
         List<Redriven> redriven = new ArrayList<>();
         // Without bodies: a sender may have filled the queue with messages of 1 MiB.
         Map<String, String> others = new LinkedHashMap<>();
@@ -210,7 +224,7 @@ public final class DeadLetterQueue {
         } finally {
             show(List.copyOf(others.values()));
         }
-        return new Search(redriven, failed);
+        return new Search(redriven, failed, null);
     }
 
     /** Keeps the order of a group: no message is sent before an earlier chosen one of its queue and group that stays. */

@@ -266,6 +266,19 @@ class DeadLetterQueueTests {
         assertThat(sqs.receives).isZero();
     }
 
+    /** A search receives all messages, also those that are not chosen. */
+    @Test
+    void queueWithADeadLetterQueueOfItsOwnIsNotSearched() {
+        put("1", "2");
+        sqs.policy = "{\"deadLetterTargetArn\":\"%sgraveyard\",\"maxReceiveCount\":1}".formatted(ARN);
+
+        Search search = dead.redrive(message -> message.messageId().equals("1"), () -> false);
+
+        assertThat(search.redriven()).isEmpty();
+        assertThat(search.obstacle()).contains("'graveyard'");
+        assertThat(sqs.receives).isZero();
+    }
+
     /** A sender may fill the queue with messages of 1 MiB, of which 500 are searched. */
     @Test
     void messagesThatAreSearchedAreNotKept() {
@@ -393,8 +406,8 @@ class DeadLetterQueueTests {
             }
         }
         assertThat(all)
-                .as("of url, receive, two sends, two deletes and a change of visibility")
-                .isEqualTo(14);
+                .as("of url, attributes, receive, two sends, two deletes and a change of visibility")
+                .isEqualTo(16);
     }
 
     @Test

@@ -246,15 +246,18 @@ final class DeadLetters {
         List<Left> left = new ArrayList<>();
         Set<String> missing = new LinkedHashSet<>(ids);
         Map<String, @Nullable String> found = new HashMap<>();
+        Set<String> obstacles = new LinkedHashSet<>();
         boolean isRefused = false;
         try {
             for (Source source : sources) {
-                isRefused |= redrive(source, sources, missing, areHashes, found, back, left);
+                isRefused |= redrive(source, sources, missing, areHashes, found, back, left, obstacles);
             }
-            String why = found.size() < MOST
-                    ? "it was not found among the messages that SQS returned; another consumer may have it at the"
-                            + " moment"
-                    : "ten other messages were found first; repeat the request";
+            String why = found.size() >= MOST
+                    ? "ten other messages were found first; repeat the request"
+                    : !obstacles.isEmpty()
+                            ? String.join("; ", obstacles)
+                            : "it was not found among the messages that SQS returned; another consumer may have it at the"
+                                    + " moment";
             for (String id : missing) {
                 left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
             }
@@ -283,6 +286,7 @@ final class DeadLetters {
      * redriven, up to the bound of the request.
      *
      * @param found the hashes of the keys of all chosen messages of the request, by message; {@code null} for none
+     * @param obstacles why queues were not searched
      */
     private static boolean redrive(
             Source source,
@@ -291,7 +295,8 @@ final class DeadLetters {
             boolean areHashes,
             Map<String, @Nullable String> found,
             List<Back> back,
-            List<Left> left) {
+            List<Left> left,
+            Set<String> obstacles) {
         BooleanSupplier isDone = () -> missing.isEmpty() || found.size() >= MOST;
         if (isDone.getAsBoolean()) {
             return false;
@@ -315,13 +320,17 @@ final class DeadLetters {
                             },
                             isDone);
         } catch (RuntimeException failure) {
-            search = new DeadLetterQueue.Search(List.of(), failure);
+            search = new DeadLetterQueue.Search(List.of(), failure, null);
         }
         if (search.failure() != null) {
             log.warn(
                     "Dead letters of {} could not be redriven: {}",
                     source.subscription(),
                     PrintableException.reason(search.failure()));
+        }
+        if (search.obstacle() != null) {
+            obstacles.add("the dead-letter queue '%s' was not searched: %s"
+                    .formatted(source.dead().name(), search.obstacle()));
         }
         List<Redriven> redriven = search.redriven();
         for (Redriven each : redriven) {

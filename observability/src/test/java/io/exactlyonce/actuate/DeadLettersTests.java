@@ -53,6 +53,7 @@ class DeadLettersTests {
     private static final class Sqs implements SqsAsyncClient {
         private final Map<String, Message> dead = new LinkedHashMap<>();
         private final List<SendMessageRequest> sent = new ArrayList<>();
+        private String policy = "";
         private int receives;
         private int failsFrom = Integer.MAX_VALUE;
 
@@ -65,8 +66,9 @@ class DeadLettersTests {
 
         @Override
         public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
-            return CompletableFuture.completedFuture(
-                    GetQueueAttributesResponse.builder().build());
+            return CompletableFuture.completedFuture(GetQueueAttributesResponse.builder()
+                    .attributes(Map.of(QueueAttributeName.REDRIVE_POLICY, policy))
+                    .build());
         }
 
         @Override
@@ -250,6 +252,18 @@ class DeadLettersTests {
         assertThat(redrives.notRedriven())
                 .extracting(DeadLetters.Left::messageId)
                 .containsExactly("2");
+    }
+
+    /** After enough receives, SQS would move messages that nobody has chosen. */
+    @Test
+    void redriveFromAQueueWithADeadLetterQueueOfItsOwnSaysWhyItIsNotSearched() {
+        put("1", "orders");
+        sqs.policy = "{\"deadLetterTargetArn\":\"%sgraveyard\",\"maxReceiveCount\":1}".formatted(ARN);
+
+        assertThat(redrive(200, "1").notRedriven())
+                .singleElement()
+                .satisfies(left -> assertThat(left.reason()).contains("'dead' was not searched", "'graveyard'"));
+        assertThat(sqs.receives).isZero();
     }
 
     @Test
