@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
+import org.springframework.util.ClassUtils;
 
 /**
  * Calls a listener's reconciler once for each key in doubt. A delivery that is stopped meanwhile misses only its own
@@ -90,9 +91,10 @@ final class Reconciling {
         return false;
     }
 
-    /** Returns a payload as the class that a reconciler asks for. */
+    /** Returns a payload as the class that a reconciler requests. A primitive class means its wrapper. */
+    @SuppressWarnings("unchecked") // The payload is an instance of the class.
     static <T> T cast(@Nullable Object payload, Class<T> type, String listener) {
-        if (!type.isInstance(payload)) {
+        if (!ClassUtils.resolvePrimitiveIfNecessary(type).isInstance(payload)) {
             throw new IllegalArgumentException(
                     "The payload of listener '%s' is a %s, and the reconciler requests a %s; request the class that the handler takes, or read message()"
                             .formatted(
@@ -100,7 +102,7 @@ final class Reconciling {
                                     payload == null ? null : payload.getClass().getName(),
                                     type.getName()));
         }
-        return type.cast(payload);
+        return (T) payload;
     }
 
     /** A delivery's attempt, as its reconciler sees it. */

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.support.GenericMessage;
 
 /** Checks of a reconciler's result against the type that its handler returns. */
 class TypedReconcilerTests {
@@ -83,6 +84,18 @@ class TypedReconcilerTests {
                 .isThrownBy(() -> result(found, type))
                 .withMessageContaining("'charges' answered done with a result that is or contains " + problem)
                 .withMessageContaining("the handler returns " + type);
+    }
+
+    /** Kotlin's {@code Long::class.java} is the primitive class. */
+    @Test
+    void payloadIsReadByThePrimitiveClassToo() throws Exception {
+        given(attempt.message()).willAnswer(asked -> new GenericMessage<>(7L));
+        Reconciler<?> reading = asked -> Reconciliation.done(asked.payload(long.class) + asked.payload(Long.class));
+
+        assertThat(new TypedReconciler(reading, Message::getPayload, ResolvableType.forClass(Long.class))
+                        .reconcile(attempt)
+                        .result())
+                .isEqualTo(14L);
     }
 
     @Test
