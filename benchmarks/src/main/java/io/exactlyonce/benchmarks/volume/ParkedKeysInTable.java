@@ -149,9 +149,10 @@ final class ParkedKeysInTable {
                 PreparedStatement explain =
                         connection.prepareStatement(statements[0] + "; EXPLAIN (ANALYZE, BUFFERS) " + statements[1])) {
             explain.setLong(1, 0);
-            explain.setString(2, "");
+            explain.setLong(2, 0);
             explain.setString(3, "");
-            explain.setInt(4, PAGE);
+            explain.setString(4, "");
+            explain.setInt(5, PAGE);
             explain.execute();
             explain.getMoreResults();
             List<String> lines = new ArrayList<>();

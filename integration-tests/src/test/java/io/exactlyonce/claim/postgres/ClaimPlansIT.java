@@ -249,6 +249,7 @@ class ClaimPlansIT {
                     List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.peek(claims.stream().map(ClaimRequest::key).toList());
             store.resolve(List.of(new ClaimResolution.Parked(claims.get(6).id(), "to be decided", false)));
+            parked.list(null, 10);
             parked.listMatching(
                     new ParkedClaims.Filter(claims.get(1).key().scope(), "to be decided", Instant.EPOCH, Instant.now()),
                     10);
