@@ -64,7 +64,7 @@ class ArchitectureTests {
             "claim..", "fingerprint", "queue", "renewal", "delivery..", "observed", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
-    /** Only the wiring may use all. */
+    /** Only the wiring may use all packages. */
     private static final PackageTable MAY_USE = new PackageTable(Map.ofEntries(
             entry("", List.of()),
             entry("boundary", List.of()),
@@ -217,8 +217,8 @@ class ArchitectureTests {
     }
 
     /**
-     * A reader cannot see more files at a glance. The API package may have more, because users look its types up by
-     * name.
+     * A package has few files, so that a reader can survey it. The API package may have more, because users look its
+     * types up by name.
      */
     @ArchTest
     static void packagesHaveAtMostTwentyFiles(JavaClasses classes) {
@@ -274,8 +274,8 @@ class ArchitectureTests {
             .resideInAnyPackage(packages("metrics", "observe", "autoconfigure"));
 
     /**
-     * The wiring of claims finds a DataSource and passes it on. One class decides which part of a database's failure
-     * is logged.
+     * The wiring of claims finds a DataSource and passes it on. One class decides which part of a database failure is
+     * logged.
      */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
@@ -293,7 +293,7 @@ class ArchitectureTests {
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 
-    /** Renewals, the queue's answers and metrics come on threads that do not process the delivery. */
+    /** Renewals, responses of the queue and metrics run on threads that do not process the delivery. */
     @ArchTest
     static final ArchRule onlyTheProcessingThreadHasTheAttempt = noClasses()
             .that()
@@ -307,7 +307,8 @@ class ArchitectureTests {
             .callMethod(Delivery.class, "attempt");
 
     /**
-     * A step of the wall clock by an hour changes nothing, because the engine's time is monotonic, or the database's.
+     * A wall clock that jumps by an hour changes nothing, because the engine uses a monotonic clock or the database's
+     * clock.
      */
     @ArchTest
     static final ArchRule noClassReadsTheWallClock = noClasses()
@@ -323,7 +324,7 @@ class ArchitectureTests {
     static final ArchRule engineTakesItsClockFromOutside =
             noClasses().that().resideInAnyPackage(ENGINE).should().callMethod(System.class, "nanoTime");
 
-    /** Spring's search for the last cause never ends if the causes form a circle; {@code Causes} is bounded. */
+    /** Spring's search for the root cause never ends if the causes form a circle. {@code Causes} is bounded. */
     @ArchTest
     static final ArchRule causesAreBounded =
             noClasses().should().dependOnClassesThat(assignableTo(NestedExceptionUtils.class));

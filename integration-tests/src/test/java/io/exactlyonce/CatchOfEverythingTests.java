@@ -25,10 +25,10 @@ class CatchOfEverythingTests {
     private static final Pattern EVERYTHING = Pattern.compile("\\b(Throwable|\\w*Error)\\b(?=.*\\s\\w+$)");
 
     private static final Map<String, Integer> PERMITTED = Map.of(
-            // Work, periodic work, the three log lines of a crash, and the release after it.
+            // Tasks, periodic tasks, the three log lines of a crash, and the release after the crash.
             "boundary/Boundary.java",
             6,
-            // A handler, alone and within a transaction; a reconciler; an action of once(..).
+            // A handler, with or without a transaction; a reconciler; an action of once(..).
             "delivery/pipeline/HandlerCall.java",
             1,
             "delivery/pipeline/TransactionalHandler.java",

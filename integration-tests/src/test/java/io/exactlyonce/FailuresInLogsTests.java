@@ -27,7 +27,7 @@ class FailuresInLogsTests {
     private static final Pattern DECLARATION =
             Pattern.compile("\\b\\w*(?:Throwable|Exception|Error)\\s+(\\w+)\\s*[;,)=:]");
 
-    /** The uses of a failure that a log line may have. */
+    /** The harmless ways in which a log line may use a failure. */
     private static final Pattern HARMLESS = Pattern.compile(
             "\\b(PrintableException|RedactedException)\\.(of|reason)\\([\\w.()]*\\)|\\bwhy\\(\\w+\\)|\\w+\\.get(Message|Class)\\(\\)"
                     + "|\\w+ instanceof \\w+|\\w+ [=!]= null|ClaimPool\\.sqlState\\(\\w+\\)|\\b(reason|TypeAndPlace\\.of)\\(\\w+\\)|\\w+\\.problem\\(\\)");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The audit of queues with the settings of the incidents, on a server. */
+/** The audit of queues that have the settings of the incidents, on a server. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class QueueAuditIT {

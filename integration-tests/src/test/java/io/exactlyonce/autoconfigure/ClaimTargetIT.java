@@ -48,7 +48,7 @@ class ClaimTargetIT {
         assertThat(schemaOfTheTable()).isEqualTo("Shop");
     }
 
-    /** A URL for claims says all of it: another user, another server. */
+    /** A URL for claims replaces all settings, such as the user and the server. */
     @Test
     void claimsWithAUrlOfTheirOwnTakeNothingOver() {
         application

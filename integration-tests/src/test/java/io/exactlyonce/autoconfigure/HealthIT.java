@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 
-/** Results of the probes while the claim database is away, and the application's own is not. */
+/** Results of the probes while the claim database is unavailable and the application's own database is available. */
 @UsesSqs
 class HealthIT {
 
@@ -37,7 +37,7 @@ class HealthIT {
         return TestApplication.start(WebApplicationType.SERVLET, SERVER.createDatabase(), all);
     }
 
-    /** Returns status code and body. */
+    /** Returns the status code and the body. */
     private static String health(TestApplication application, String group) {
         String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
         URI uri = URI.create("http://127.0.0.1:" + port + "/actuator/health" + group);

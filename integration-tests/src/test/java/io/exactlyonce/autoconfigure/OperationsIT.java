@@ -182,7 +182,7 @@ class OperationsIT {
         void send(String queue, Payment payment);
     }
 
-    /** A service that answers each request, and charges once. */
+    /** A service that answers each request, but charges only once. */
     private record Payments(ExactlyOnceOperations operations, Provider provider, Replies answers) {
 
         // tag::answers
@@ -224,7 +224,7 @@ class OperationsIT {
         }));
         begun.await();
 
-        // Longer than the lease, which is renewed.
+        // Waits longer than the lease, which is renewed meanwhile.
         await().during(LEASE.plusSeconds(1))
                 .atMost(LEASE.plusSeconds(10))
                 .untilAsserted(() -> assertThatThrownBy(() -> execute(this::charge))
@@ -246,7 +246,9 @@ class OperationsIT {
         });
     }
 
-    /** The connection of the transaction is still held: claims have their own, and the action takes another one. */
+    /**
+     * The transaction still holds its connection. Claims have their own connections, and the action takes another one.
+     */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BEFORE_COMMIT")
     void actionRunsOnceAfterItsCallersTransaction(TransactionPhase phase) {

@@ -34,7 +34,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The second incident: one database row and two card charges, because the check went to a replica that lagged. */
+/** The second incident: one database row and two card charges, because the check read from a replica that lagged. */
 class SecondPaymentIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();

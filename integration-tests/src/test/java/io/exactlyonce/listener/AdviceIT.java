@@ -40,7 +40,7 @@ class AdviceIT {
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** The calls that the handlers received. */
+    /** Records the calls that the handlers received. */
     private static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     abstract static class Shop {
@@ -94,7 +94,10 @@ class AdviceIT {
         }
     }
 
-    /** A listener whose retry starts after the initial end of visibility timeout and lease, which are renewed. */
+    /**
+     * A listener whose retry starts after the initial visibility timeout and lease would have expired. Both are
+     * renewed.
+     */
     static class Patient {
         @Retryable(maxRetries = 2, delay = 3 * WINDOW_SECONDS * 1000)
         @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order")
@@ -169,7 +172,7 @@ class AdviceIT {
         return TestApplication.start(database, all, beans);
     }
 
-    /** Spring's advice for these annotations is always outside of the transaction of the claim. */
+    /** Spring runs the advice for these annotations outside of the claim's transaction. */
     @ParameterizedTest
     @ValueSource(strings = {"true", "false"})
     void retriesLimitsAndFurtherProxiesOfADatabaseHandler(String auto) {

@@ -63,7 +63,7 @@ class AsyncHandlerIT {
         return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), all, Fulfiller.class);
     }
 
-    /** A bean that would otherwise get interface proxies: a listener is proxied by its class. */
+    /** Spring would give this bean interface proxies by default. A listener is proxied by its class. */
     @Test
     void workIsRenewedBeyondItsWindowAndItsFailureTriedAgain() {
         try (TestApplication application = start("", Map.of("spring.aop.proxy-target-class", "false"))) {

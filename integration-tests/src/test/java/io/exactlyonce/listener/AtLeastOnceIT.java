@@ -43,8 +43,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * At-least-once delivery as AWS does it, and ElasticMQ does not: two applications on the same queues and the same
- * database, with a listener of each kind. A proxy answers as AWS would, with the faults that a test chooses.
+ * At-least-once delivery as AWS does it, and ElasticMQ does not. Two applications share the queues and the database,
+ * and each has a listener of each kind. A proxy answers as AWS would, with the faults that a test chooses.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AtLeastOnceIT {
@@ -66,7 +66,7 @@ class AtLeastOnceIT {
     private static final String DATABASE = SQS.createQueue(WINDOW_SECONDS, DEAD_LETTERS, RECEIVES);
     private static final List<String> QUEUES = List.of(SINGLE, BATCH, DATABASE);
 
-    /** A call of a handler, in whichever application. */
+    /** A call of a handler, in either application. */
     record Call(String order, int attempt, boolean inDoubt) {}
 
     private static final List<Call> CALLS = new CopyOnWriteArrayList<>();
@@ -76,7 +76,7 @@ class AtLeastOnceIT {
     /** The action of all handlers. */
     private static void handle(String order, Claim claim) throws InterruptedException {
         CALLS.add(new Call(order, claim.attempt(), claim.isInDoubt()));
-        // The claim's attempt does not count this, because a transaction that is rolled back leaves none.
+        // The claim's attempt number does not count this call, because a rolled-back transaction leaves no record.
         int call = callsOf(order).size();
         CountDownLatch gate = GATES.get(order + " " + call);
         if (gate != null) {
@@ -128,7 +128,7 @@ class AtLeastOnceIT {
 
     @BeforeAll
     static void start() {
-        // A repeated run of the class still has its queues, which end with the server.
+        // A repeated run of the class still has its queues, which exist until the server stops.
         CALLS.clear();
         FAILURES.clear();
         database = EmbeddedDatabase.shared().createDatabase();
@@ -156,14 +156,14 @@ class AtLeastOnceIT {
         TWINS.none();
         GATES.values().forEach(CountDownLatch::countDown);
         GATES.clear();
-        // A duplicate may be deleted when its queue is already empty, and would meet the next test's trouble.
+        // A duplicate may still be undeleted when its queue looks empty. The next test's faults would then affect it.
         await().atMost(SOON)
                 .until(() -> applications.stream()
                         .allMatch(application -> application.bean(Renewer.class).renewedCount() == 0));
         assertThat(TROUBLES.none()).as("what no request has met").isZero();
     }
 
-    /** The handler's call for an order waits until the gate is opened. */
+    /** Returns the gate that the handler's call for an order waits for. */
     private static CountDownLatch gate(String order, int call) {
         return GATES.computeIfAbsent(order + " " + call, unknown -> new CountDownLatch(1));
     }
@@ -192,7 +192,7 @@ class AtLeastOnceIT {
         await().atMost(SOON).until(() -> QUEUES.stream().allMatch(queue -> SQS.size(queue) == 0));
     }
 
-    /** The end of every test: each effect happened once, and no message is in the dead-letter queue. */
+    /** Ends every test: each effect happened once, and no message is in the dead-letter queue. */
     private static void assertEachHandledOnce(List<String> orders) {
         awaitEmptyQueues();
         for (String order : orders) {
@@ -209,7 +209,7 @@ class AtLeastOnceIT {
         return orders.stream().filter(order -> order.endsWith(DATABASE)).toList();
     }
 
-    /** Sends an order of a test to each of the three listeners; returns them. */
+    /** Sends an order to each of the three listeners, and returns the orders. */
     private static List<String> sendToAll(String test) {
         List<String> orders = QUEUES.stream().map(queue -> test + " " + queue).toList();
         IntStream.range(0, QUEUES.size()).forEach(index -> SQS.send(QUEUES.get(index), orders.get(index)));
@@ -295,7 +295,7 @@ class AtLeastOnceIT {
                         .receiptHandle(dead.get(0).receiptHandle()));
     }
 
-    /** The count is above the queue's own limit, although the queue still delivers the messages. */
+    /** The count exceeds the queue's own limit, although the queue still delivers the messages. */
     @Test
     void countsThatSkipCostNoMessageAnAttempt() {
         QUEUES.forEach(queue -> {
@@ -321,7 +321,7 @@ class AtLeastOnceIT {
         List<String> others =
                 IntStream.range(0, 6).mapToObj(i -> "order " + i % 3).toList();
         others.forEach(order -> SQS.send(SINGLE, order));
-        // The first message, too, may have been redelivered and handled by now.
+        // The first message may also have been redelivered and handled by now.
         await().atMost(SOON).until(() -> SQS.size(SINGLE) <= 1);
         late.complete(null);
 
@@ -330,7 +330,7 @@ class AtLeastOnceIT {
     }
 
     /**
-     * The messages are invisible, and the application does not know them: they are redelivered when their timeout
+     * The messages are invisible, and the application does not have them. The queue redelivers them when their timeout
      * ends.
      */
     @Test
@@ -359,7 +359,10 @@ class AtLeastOnceIT {
         assertThat(output).doesNotContain("Deleting");
     }
 
-    /** The answer to a first renewal is lost; the SDK's repetition of it is throttled, in an answer that says 200. */
+    /**
+     * The response to a first renewal is lost. The SDK repeats the request, and is throttled by a response with status
+     * 200.
+     */
     @Test
     void renewalWhoseAnswerIsLostAndWhoseEntryIsThrottledKeepsItsWindow() {
         TROUBLES.next(SINGLE, CHANGE, Trouble.ANSWER_LOST);
@@ -392,7 +395,10 @@ class AtLeastOnceIT {
         assertThat(received("returned")).hasSize(2);
     }
 
-    /** An old handle still works on a standard queue: it shows what another delivery is handling (N13). */
+    /**
+     * An old receipt handle still works on a standard queue, and makes a message visible that another delivery is
+     * handling (N13).
+     */
     @Test
     void returnThatArrivesAgainDuringTheNextAttemptExposesTheMessageAndTheClaimProtectsTheKey() {
         CompletableFuture<Void> again = new CompletableFuture<>();
@@ -402,7 +408,8 @@ class AtLeastOnceIT {
         SQS.send(SINGLE, "exposed");
         awaitCall("exposed", 2);
 
-        // The one second ends before the owner's next renewal. Otherwise that renewal hides the message again.
+        // The visibility timeout of one second ends before the owner's next renewal. Otherwise that renewal would hide
+        // the message again.
         TROUBLES.always(SINGLE, CHANGE, Trouble.REQUEST_LOST);
         again.complete(null);
         await().atMost(SOON).until(() -> received("exposed").size() == 3);
@@ -432,7 +439,7 @@ class AtLeastOnceIT {
         assertThat(receivesOfFiveOnEachQueue("for good")).containsOnly(Map.entry(1, 8L), Map.entry(2, 2L));
     }
 
-    /** Returns how many messages were received how often. */
+    /** Returns for each receive count how many messages have it. */
     private static Map<Integer, Long> receivesOfFiveOnEachQueue(String name) {
         List<String> orders = Stream.of(SINGLE, BATCH)
                 .flatMap(queue -> IntStream.range(0, 5).mapToObj(i -> name + " " + i + " " + queue))
@@ -445,7 +452,7 @@ class AtLeastOnceIT {
                 .collect(Collectors.groupingBy(order -> received(order).size(), Collectors.counting()));
     }
 
-    /** Another delivery has received and handled the message since. */
+    /** Another delivery has received and handled the message in the meantime. */
     @Test
     void answerThatIsOlderThanItsWindowIsNeverActedUpon() {
         CompletableFuture<Void> late = new CompletableFuture<>();

@@ -80,7 +80,7 @@ class AwspringFeaturesIT {
 
     record Payment(int amount) {}
 
-    /** No record, but a JavaBean. */
+    /** A JavaBean instead of a record. */
     static class Parcel {
         private String parcelId = "";
 
@@ -283,7 +283,7 @@ class AwspringFeaturesIT {
         }
     }
 
-    /** @param call what is noted of each failure */
+    /** @param call the text that is recorded for each failure */
     private record Hiding(String call) implements ErrorHandler<Object> {
 
         @Override
@@ -357,7 +357,7 @@ class AwspringFeaturesIT {
                 .toList();
     }
 
-    /** The plain listener is in the application of the listeners that claim. */
+    /** The plain listener runs in the same application as the listeners that claim. */
     @Test
     void plainListenerClaimsNothingAndGetsTheSameMessageTwice() {
         sendTwice("plain", "same");
@@ -431,8 +431,8 @@ class AwspringFeaturesIT {
     }
 
     /**
-     * The duplicate is deleted, and confirmed, without interceptor, handler and error handler. A factory of the application's own
-     * reads JSON with awspring's own mapper, as for plain listeners.
+     * The duplicate is deleted and confirmed without a call of interceptor, handler or error handler. An application's
+     * own factory reads JSON with Spring Cloud AWS's mapper, as for plain listeners.
      */
     @Test
     void interceptorsErrorHandlerAndAcknowledgementCallbackAreCalled() {
@@ -451,7 +451,7 @@ class AwspringFeaturesIT {
                         "processed true");
     }
 
-    /** A plain listener's message would be deleted unhandled. */
+    /** With a plain listener, the message would be deleted without being handled. */
     @Test
     void errorHandlerThatHidesWhatAnInterceptorThrowsDeletesNothing() {
         SQS.send(name("stumbling"), "{\"orderId\":\"o1\"}");

@@ -86,7 +86,7 @@ class ClassListenerIT {
     private final String composed = SQS.createQueue(30);
 
     /**
-     * Starts the application with a method listener beside the class: then Spring Cloud AWS turns type mapping off in
+     * Starts the application with a method listener beside the class. Spring Cloud AWS then turns type mapping off in
      * the converter that containers share.
      */
     private TestApplication start(String lazy) {

@@ -29,7 +29,9 @@ class ContainerRestartIT {
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofMillis(1_500);
     private static final int LONG_POLL = 5;
 
-    /** The prefix of our threads' names: one thread for each kind of work, and those of claims and their pool. */
+    /**
+     * The prefix of our threads' names: one thread for each kind of work, plus the threads of claims and their pool.
+     */
     private static final String OUR_THREADS = "exactly-once-";
 
     private static final String POOL_THREADS = "exactly-once-claims";
@@ -53,8 +55,8 @@ class ContainerRestartIT {
     }
 
     /**
-     * A poll may outlast the stop. Spring Cloud AWS cancels it, and would fail over it before it has stopped the
-     * rest.
+     * A poll may still run after the stop. Spring Cloud AWS would cancel it, and the failed poll would prevent the stop
+     * of the rest.
      */
     @ParameterizedTest
     @ValueSource(ints = {SHORT_POLL, LONG_POLL})
@@ -82,7 +84,7 @@ class ContainerRestartIT {
 
     @Test
     void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
-        // The threads of an earlier application end when they have been idle for a while.
+        // The threads of an earlier application end after some idle time.
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(() -> assertThat(threads()).isEmpty());
         try (TestApplication application = start(SHORT_POLL)) {
@@ -101,11 +103,12 @@ class ContainerRestartIT {
             assertThatNothingIsRenewed(application);
             assertThat(threads())
                     .filteredOn(name -> !name.startsWith(POOL_THREADS))
-                    // Two threads check what is due.
+                    // Two threads run the renewals that are due.
                     .extracting(name -> name.replaceFirst("(?<!renewal)-\\d+$", ""))
                     .isNotEmpty()
                     .doesNotHaveDuplicates();
-            // The attempt may differ: a poll of an earlier container may have received the message, and returned it.
+            // The attempt number may differ, because a poll of an earlier container may have received and returned the
+            // message.
             assertThat(listener.orders()).containsExactly("o1");
         }
         awaitNoThreadsOf("orders");
@@ -113,8 +116,8 @@ class ContainerRestartIT {
     }
 
     /**
-     * Waits for the end of the threads that poll, handle and delete. They are Spring Cloud AWS's, and named after the
-     * listener.
+     * Waits for the end of the threads that poll, handle and delete. Spring Cloud AWS owns these threads and names them
+     * after the listener.
      */
     private static void awaitNoThreadsOf(String listener) {
         await().untilAsserted(() -> assertThat(names())
@@ -126,7 +129,7 @@ class ContainerRestartIT {
         await().during(Duration.ofSeconds(WINDOW_SECONDS)).until(() -> windowRenewals(application) == soFar);
     }
 
-    /** Counts renewals. A return sends the same request as a renewal, with a shorter time. */
+    /** Counts renewals only. A return sends the same request with a shorter time. */
     private static long windowRenewals(TestApplication application) {
         return application.bean(SqsRequests.class).of(ChangeMessageVisibilityBatchRequest.class).stream()
                 .flatMap(request -> request.entries().stream())

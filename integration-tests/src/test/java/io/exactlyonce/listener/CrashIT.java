@@ -21,7 +21,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
-/** A worker's JVM is killed while its handler runs. The next attempt is told that the effect may have happened. */
+/** A worker's JVM is killed while its handler runs. The next attempt is informed that the effect may have happened. */
 @UsesSqs
 class CrashIT {
 

@@ -43,7 +43,7 @@ class DatabaseEffectsIT {
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** Fails as often as the test sets, after its writes. */
+    /** Fails after its writes, as often as the test sets. */
     abstract static class Shop {
         private final List<Integer> attempts = new CopyOnWriteArrayList<>();
         private volatile int failures;
@@ -108,7 +108,7 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** The entity is changed after it was written, so that there is something to flush at the commit. */
+    /** The entity is changed after it was written, so that the commit has something to flush. */
     @EntityScan(basePackageClasses = DatabaseEffectsIT.class)
     static class WithJpa extends Shop {
         @PersistenceContext
@@ -241,10 +241,7 @@ class DatabaseEffectsIT {
         }
     }
 
-    /**
-     * Trap: the second call got the message that had failed in place of another one, which was deleted without its
-     * effect.
-     */
+    /** Trap: the second call got the failed message in place of another one, which was deleted without its effect. */
     @Test
     void messagesOfABatchThatAreHandledAgainAreTheirOwnAlsoBehindACompletedOne() {
         SQS.send(queue, "o1");
@@ -282,7 +279,7 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** The rolled-back attempts have left nothing that could be counted, so the receives of the message count. */
+    /** The rolled-back attempts left no record in the database, so the receive count of the message decides. */
     @Test
     void lastOfMaxAttemptsLeavesNothingButTheParkedKey() {
         Map<String, String> own = Map.of("exactly-once.listeners.sales.max-attempts", "2");

@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Startup fails if transactions go to another database than claims; messages stay where they are. */
+/** Startup fails if transactions use another database than claims. The messages stay in their queue. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class DatabaseEffectsStartUpIT {

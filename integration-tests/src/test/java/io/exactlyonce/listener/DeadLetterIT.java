@@ -130,7 +130,7 @@ class DeadLetterIT {
             assertThat(application.bean(Listener.class).calls())
                     .as("it has all of its attempts again")
                     .hasSize(4);
-            // The second attempt of each message was on its last receive, too.
+            // For each message, the second attempt was also its last receive.
             LastReceiveFailed last =
                     new LastReceiveFailed("orders", patient, new ClaimKey(patient, "o1").keyHash(), 2, 2, deadLetters);
             await().untilAsserted(() ->
@@ -223,8 +223,8 @@ class DeadLetterIT {
     }
 
     /**
-     * The message is sent and dead within five minutes: SQS would drop its copy as a duplicate, and the delete would
-     * lose it.
+     * The message is sent and then dead-lettered within five minutes. SQS would drop the copy as a duplicate, and the
+     * delete would lose the message.
      */
     @Test
     void fifoDeadLetterIsNotSentBackBeforeItsDeduplicationIsOver() {

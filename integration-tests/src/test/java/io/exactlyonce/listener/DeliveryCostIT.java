@@ -33,10 +33,10 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 @UsesSqs
 class DeliveryCostIT {
 
-    /** So long that nothing is renewed meanwhile. */
+    /** Long enough that nothing is renewed during the test. */
     private static final int WINDOW_SECONDS = 120;
 
-    /** Each connection requests the types of its arrays once. */
+    /** Each connection queries the types of its arrays once. */
     private static final int WARM_UP = 8;
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -96,7 +96,7 @@ class DeliveryCostIT {
         }
     }
 
-    /** The place of a row, and the transactions that wrote, locked or deleted it. */
+    /** The place of a row, and the transactions that wrote, locked or deleted the row. */
     private record RowVersion(String place, String writtenBy, String lockedBy) {}
 
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
@@ -117,7 +117,7 @@ class DeliveryCostIT {
                         "spring.datasource.hikari.maximum-pool-size", "1"),
                 listener,
                 SqsRequests.class);
-        // One after the other; deletions, which are collected for a second, may be the same.
+        // Costs messages one after the other. Deletions are collected for a second, so several may share a request.
         for (int i = 1; i <= WARM_UP; i++) {
             send("warm-up-" + i);
             int delivered = i;
@@ -142,7 +142,7 @@ class DeliveryCostIT {
                 .until(() -> SQS.size(queue) == 0);
     }
 
-    /** Returns round trips and statements of one delivery. */
+    /** Returns the number of round trips and statements of one delivery. */
     private List<Integer> costOf(String orderId) {
         try (RoundTrips trips = RoundTrips.count()) {
             deliver(orderId);
@@ -176,7 +176,10 @@ class DeliveryCostIT {
                 Arguments.of(InDatabase.class, List.of(3, 5)));
     }
 
-    /** The cost in round trips and statements. A duplicate costs two and three, and writes nothing. */
+    /**
+     * The cost in round trips and statements. A duplicate costs two round trips and three statements, and writes
+     * nothing.
+     */
     @ParameterizedTest(name = "{0}")
     @MethodSource("costs")
     void deliveryCostsAndItsDuplicateCosts(Class<?> listener, List<Integer> cost) {

@@ -99,7 +99,7 @@ class DoubtIT {
     private final String queue = SQS.createQueue(2);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
-    /** Sends a message whose claim looks like that of a killed handler. */
+    /** Sends a message whose key has a claim like that of a killed handler. */
     private void abandon() {
         DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
         new ClaimSchema(TestDatabase.table(dataSource)).create();
@@ -111,7 +111,7 @@ class DoubtIT {
         return TestApplication.start(database, Map.of("test.queue", queue), beans);
     }
 
-    /** The call would be the first one that meets the doubt of a listener that parks. */
+    /** The call would be the first one in which a listener that parks gets a key in doubt. */
     @Test
     void callOfASharedScopeLeavesADoubtToAPersonIfToldTo() {
         abandon();

@@ -21,7 +21,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
 
-/** A handler with external effects that also writes to the database, in a transaction that it ties to its claim. */
+/**
+ * A handler with external effects that also writes to the database. The handler fences that transaction with its claim.
+ */
 @UsesSqs
 class FencedWritesIT {
 
@@ -53,7 +55,7 @@ class FencedWritesIT {
         }
     }
 
-    /** Another worker has the key by the time at which the handler begins. */
+    /** Another worker has taken the key over by the time the handler begins. */
     static class Robbed extends Shop {
         private final String database;
 

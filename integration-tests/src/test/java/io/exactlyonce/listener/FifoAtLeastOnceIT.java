@@ -79,8 +79,8 @@ class FifoAtLeastOnceIT {
     }
 
     /**
-     * The delete of the first delivery is refused, because the message was received again. The second delivery is a
-     * duplicate, and its group waits for it.
+     * The delete of the first delivery is refused, because the message was received again. The second delivery is then
+     * a duplicate, and its group waits for it.
      */
     @Test
     void deleteWithAHandleThatHasExpiredIsMadeGoodByTheNextDelivery(CapturedOutput output) {

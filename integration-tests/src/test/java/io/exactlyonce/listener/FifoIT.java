@@ -82,7 +82,7 @@ class FifoIT {
         @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name")
         void handle(Step step, Claim claim) throws InterruptedException {
             calls.add(step.name());
-            // The work itself: what is under test is a handler that takes its time.
+            // Simulates work, because the test needs a handler that takes time.
             new CountDownLatch(1).await(step.millis(), TimeUnit.MILLISECONDS);
             if (claim.attempt() <= step.failures()) {
                 throw new IllegalStateException("attempt " + claim.attempt());
@@ -180,14 +180,14 @@ class FifoIT {
 
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2");
             assertThat(application.outcomes("held_elsewhere")).isPositive();
-            // Late answers of a server are logged as well, and do not count here.
+            // The server also logs its late answers, which do not count here.
             assertThat(entriesExceptOfOtherQueues(output))
                     .doesNotContain("ERROR")
                     .doesNotContainPattern("io\\.(exactlyonce|awspring)\\S*Exception");
         }
     }
 
-    /** Two handlers that wait for each other: both have to run at the same time, and there is no third thread. */
+    /** Two handlers that wait for each other. Both must run at the same time, and there is no third thread. */
     static class Pairs extends Steps {
         private final CyclicBarrier both = new CyclicBarrier(2);
 
@@ -257,7 +257,8 @@ class FifoIT {
     }
 
     /**
-     * Raises the limit of receives while the first message is on its last receive, which then is no longer the last.
+     * Raises the receive limit during the last receive of the first message, so that this receive is no longer the
+     * last.
      */
     static class RaisesTheLimit extends Steps {
         private static volatile String queue = "";
@@ -287,7 +288,7 @@ class FifoIT {
     }
 
     /**
-     * The container never gathers a full batch of deletes, because the group's later messages wait for the first
+     * The container never collects a full batch of deletes, because later messages of the group wait for the first
      * delete.
      */
     static class GathersDeletes extends Steps {
@@ -325,7 +326,7 @@ class FifoIT {
         }
     }
 
-    /** An entry that the queue of an earlier test logs late names that queue, in one entry with its stack trace. */
+    /** The queue of an earlier test may log late. Such an entry names that queue in one event with its stack trace. */
     private String entriesExceptOfOtherQueues(CapturedOutput output) {
         return Pattern.compile("(?m)^(?=\\d\\d:\\d\\d:\\d\\d\\.)")
                 .splitAsStream(output)

@@ -33,7 +33,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** All kinds of listener methods in one application: each gets a message twice, and handles it once. */
+/** All kinds of listener methods in one application. Each gets a message twice, and handles it once. */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HandlerKindsIT {
@@ -46,7 +46,7 @@ class HandlerKindsIT {
     /** The calls that the handlers received. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
-    /** The threads of some calls, as text, because Java 17 has no other way to distinguish them. */
+    /** Records the threads of some calls as text, because Java 17 has no other way to identify virtual threads. */
     static final List<String> THREADS = new CopyOnWriteArrayList<>();
 
     interface Declared {
@@ -132,7 +132,7 @@ class HandlerKindsIT {
     @Configuration(proxyBeanMethods = false)
     static class OwnFactory {
 
-        /** Makes a factory that also requests a forbidden setting: a deletion in any case. */
+        /** Makes a factory that also requests a forbidden setting: to delete messages in any case. */
         @Bean
         ExactlyOnceContainerFactory mine(ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
             return configurer.prepare(SqsMessageListenerContainerFactory.builder()
@@ -144,7 +144,7 @@ class HandlerKindsIT {
         }
     }
 
-    /** Makes new messages with Spring Cloud AWS's headers only, without the delivery. */
+    /** Converts messages to new ones that have only Spring Cloud AWS's headers and lack the delivery. */
     private static final class Shouting extends SqsMessagingMessageConverter {
         @Override
         public org.springframework.messaging.Message<?> toMessagingMessage(

@@ -22,7 +22,7 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 
-/** A handler changes the visibility of its message itself, by Spring Cloud AWS's parameter. */
+/** A handler changes the visibility of its message by Spring Cloud AWS's {@code Visibility} parameter. */
 @UsesSqs
 class HandlerVisibilityIT {
 
@@ -30,7 +30,7 @@ class HandlerVisibilityIT {
     private static final int CHOSEN_SECONDS = 10;
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** Fields are out of reach: listeners are behind proxies. */
+    /** Fields are not accessible, because listeners are proxied. */
     static class Recorder {
         private final List<Long> calls = new CopyOnWriteArrayList<>();
         private final CountDownLatch finish = new CountDownLatch(1);
@@ -78,7 +78,7 @@ class HandlerVisibilityIT {
         }
     }
 
-    /** Makes the message visible at once, and continues, so that renewals become due. */
+    /** Makes the message visible at once and continues, so that renewals become due. */
     static class MakingVisible extends Recorder implements ErrorHandler<Object> {
         @Override
         public void handle(Message<Object> message, Throwable failure) {
@@ -153,7 +153,7 @@ class HandlerVisibilityIT {
         }
     }
 
-    /** Trap: a renewal was due at once, and took the visibility timeout for lost. */
+    /** Trap: a renewal was due at once, and treated the visibility timeout as lost. */
     @Test
     void messageThatAnErrorHandlerMakesVisibleIsNeitherRenewedNorReturnedNorLost() {
         try (CapturedLog log = new CapturedLog();

@@ -43,10 +43,10 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * An attacker's messages among genuine ones, to listeners of every kind. Each is handled once, under a claim of its own
- * key in its own queue's scope, or ends in the dead-letter queue; and none takes another one with it.
+ * An attacker sends messages among genuine ones, to listeners of every kind. Each message is handled once, under a
+ * claim of its own key in its own queue's scope, or ends in the dead-letter queue. No message affects another one.
  *
- * <p>{@code -Dhostile.seed=...} repeats a run, {@code -Dhostile.count=...} makes it longer.
+ * <p>{@code -Dhostile.seed=...} repeats a run, and {@code -Dhostile.count=...} makes it longer.
  */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -161,7 +161,7 @@ class HostileInputIT {
         });
         application = TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(), properties, Recorder.class, Listeners.class, Beans.class);
-        // After the application, which configures logging anew.
+        // Starts after the application, because the application configures logging anew.
         log = new CapturedLog();
     }
 
@@ -203,7 +203,7 @@ class HostileInputIT {
         await().atMost(LONG)
                 .untilAsserted(() -> queues.values()
                         .forEach(queue -> assertThat(SQS.size(queue)).isZero()));
-        // A queue is empty before the last received message is logged or recorded.
+        // A queue may be empty before its last message is logged or recorded.
         await().atMost(LONG).untilAsserted(() -> {
             assertGenuineAreHandledOnce(genuine);
             assertEachCallHadItsClaim();
@@ -219,7 +219,7 @@ class HostileInputIT {
         assertThat(refused).as("what the server itself refuses").isLessThan(COUNT / 2);
     }
 
-    /** Sends a message for each line of the log that the test expects, because an empty log proves nothing. */
+    /** Sends a message for each log line that the test expects, because an empty log proves nothing. */
     private void sendOneForEachLineOfTheLog() {
         send(queues.get("orders"), "{", Map.of());
         send(queues.get("notes"), "{}", Map.of());
@@ -230,7 +230,7 @@ class HostileInputIT {
                 Map.of());
     }
 
-    /** Sends one message to each listener, all of them with the same key; returns it. */
+    /** Sends one message with the same key to each listener, and returns the key. */
     private String sendGenuine() {
         String key = new java.util.UUID(random.nextLong(), random.nextLong()).toString();
         String order = "{\"orderId\":\"%s\",\"amount\":1}".formatted(key);
@@ -252,7 +252,7 @@ class HostileInputIT {
                 .build();
     }
 
-    /** Returns whether the server took it. */
+    /** Returns whether the server accepted the message. */
     private boolean send(String queue, String body, Map<String, MessageAttributeValue> attributes) {
         try {
             SQS.client()
@@ -306,7 +306,7 @@ class HostileInputIT {
         assertThat(values).allSatisfy(value -> assertThat(value).matches("[\\w.+-]{1,80}"));
     }
 
-    /** One of each kind, alone, so that a failure names it. */
+    /** Sends one attribute of each kind alone, so that a failure names it. */
     @Test
     void attributesThatPassForHeadersOfTheContainerDoNotReachTheHandler() {
         List<String> names = List.of(
@@ -324,7 +324,7 @@ class HostileInputIT {
                 .untilAsserted(() -> assertThat(recorder.keysOf("texts")).containsAll(names));
     }
 
-    /** The example is what the documentation shows, word for word. */
+    /** The example is the text of the documentation, word for word. */
     @Test
     void exampleOfSignedKeysIsTheDocumentedOne() throws IOException {
         String source = Files.readString(Path.of("src/test/java/io/exactlyonce/listener/SignedKeys.java"));

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The change from a hand-written table of keys to claims without a stop, by {@code docs/adopt.md}. */
+/** The migration of {@code docs/adopt.md} from a hand-written key table to claims, without downtime. */
 @UsesSqs
 class MixedDeploymentIT {
 
@@ -70,7 +70,7 @@ class MixedDeploymentIT {
         }
     }
 
-    /** The effect that must not happen twice; each instance has one. */
+    /** The effect that must not happen twice. Each instance of the application has its own bean. */
     static class Warehouse {
 
         private final JdbcClient jdbc;
@@ -80,7 +80,7 @@ class MixedDeploymentIT {
         }
 
         void ship(Order order) {
-            // Long enough for the other instance to get the order's other message meanwhile.
+            // The pause is long enough for the other instance to get the order's other message.
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
             jdbc.sql("INSERT INTO shipment VALUES (?)").param(order.orderId()).update();
         }

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Listeners whose claim table is not the script's: it has partitions, and then keys that complete and keys that fail share
- * places of different partitions; or it has another name.
+ * Listeners whose claim table differs from the script's table. One table has partitions, where completed and failed
+ * keys share row places of different partitions. The other table has another name.
  */
 @UsesSqs
 class OtherClaimTableIT {

@@ -21,7 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
-/** The claim database goes away and comes back: its connections end, and it refuses new ones meanwhile. */
+/** The claim database becomes unavailable and returns. Its connections break, and it refuses new ones meanwhile. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class OutageIT {
@@ -136,8 +136,8 @@ class OutageIT {
     }
 
     /**
-     * Two visibility timeouts and more: each message would have come again, and again, until it ended in the
-     * dead-letter queue.
+     * Waits for more than two visibility timeouts. By then each message would have been redelivered until it ended in
+     * the dead-letter queue.
      */
     @Test
     void listenerIsPausedDuringALongOutageAndNoMessageEndsInTheDeadLetterQueue(CapturedOutput output) {
@@ -156,10 +156,10 @@ class OutageIT {
             await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) >= orders.size());
             int polls = requests.of(ReceiveMessageRequest.class).size();
             Duration twoWindows = Duration.ofSeconds(2 * WINDOW_SECONDS + 1);
-            // Trials begin after pauses of 1, 2 and 4 s, so that at most two of them begin within five seconds. Each
-            // ends with the next claim that gets no answer, and its poll keeps all free permits while it waits for
-            // messages. Only the poll that fetches the late message returns at once, and another one may follow it in
-            // the same trial: three polls.
+            // Trials begin after pauses of 1, 2 and 4 s, so at most two begin within five seconds. Each trial ends with
+            // the next claim that gets no answer. Until then, its poll keeps all free permits while it waits for
+            // messages. Only the poll that fetches the late message returns at once, and another poll may follow in the
+            // same trial. The total is three polls.
             await().during(twoWindows)
                     .atMost(Duration.ofSeconds(20))
                     .until(() -> requests.of(ReceiveMessageRequest.class).size() <= polls + 3);
@@ -178,7 +178,7 @@ class OutageIT {
         }
     }
 
-    /** The watch holds no message for ever: R11. */
+    /** The watch holds no message forever: R11. */
     @Test
     void listenerThatStopsDuringAnOutageReturnsWhatWaits() {
         try (TestApplication application = start(Map.of())) {

@@ -20,10 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/**
- * The message of a parked key leaves its queue soon, with one line in the log, and does not hold up its group for
- * long.
- */
+/** The message of a parked key leaves its queue soon, with one log line, and delays its group only briefly. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class ParkedMessageIT {
@@ -40,7 +37,7 @@ class ParkedMessageIT {
         private final List<String> handled = new CopyOnWriteArrayList<>();
         private volatile boolean acceptsAll;
 
-        /** The bean is a proxy, whose fields differ from its target's. */
+        /** The bean is a proxy, so its fields are not those of its target. */
         List<String> handled() {
             return handled;
         }

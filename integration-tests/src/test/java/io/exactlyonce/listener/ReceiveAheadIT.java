@@ -26,7 +26,7 @@ class ReceiveAheadIT {
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 60;
 
-    /** Awspring's default, and what a poll brings at most. */
+    /** Spring Cloud AWS's default, which is also the size limit of a poll. */
     private static final int MOST = 10;
 
     private static final int POLL = 10;
@@ -62,7 +62,7 @@ class ReceiveAheadIT {
             most.accumulateAndGet(running.incrementAndGet(), Math::max);
             try {
                 if (order.startsWith("slow")) {
-                    // The work of the handler.
+                    // Simulates the work of the handler.
                     new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
                 } else if (order.startsWith("gate")) {
                     gate.await();
@@ -91,7 +91,7 @@ class ReceiveAheadIT {
     }
 
     /**
-     * Handles a number of messages of a kind, and then blocks all handlers at a gate while more messages than needed
+     * Handles a number of messages of one kind. Then blocks all handlers at a gate, while more messages than needed
      * wait in the queue.
      */
     private Listener blockAfter(TestApplication application, String kind, int messages) {
@@ -136,8 +136,8 @@ class ReceiveAheadIT {
     }
 
     /**
-     * Trap: awspring waits for `maxDelayBetweenPolls`, or until a handler has ended, although its first poll has long
-     * since ended.
+     * Trap: Spring Cloud AWS waits for `maxDelayBetweenPolls` or for the end of a handler, although its first poll
+     * ended long before.
      */
     @Test
     void messageIsHandledAndRetriedWithTheSlotsThatAreFreeHoweverSlowTheHandlersOfTheFirstPollAre() {

@@ -37,7 +37,7 @@ class RedeliveryIT {
         }
     }
 
-    /** Fields are out of reach: listeners are behind proxies. */
+    /** Fields are not accessible, because listeners are proxied. */
     static class Recorder {
         private final List<Call> calls = new CopyOnWriteArrayList<>();
 
@@ -116,7 +116,7 @@ class RedeliveryIT {
             listener.finish();
             SQS.awaitEmpty(queue);
             assertThat(listener.calls()).hasSize(1);
-            // Late answers of a server are logged as well, and do not count here.
+            // The server also logs its late answers, which do not count here.
             assertThat(output)
                     .doesNotContain("ERROR")
                     .doesNotContainPattern("io\\.(exactlyonce|awspring)\\S*Exception");

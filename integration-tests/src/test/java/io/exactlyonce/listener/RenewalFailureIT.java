@@ -75,7 +75,9 @@ class RenewalFailureIT {
         }
     }
 
-    /** Handlers go on under their claims; what they have done is known when the message comes again. */
+    /**
+     * Handlers continue under their claims. When the message is redelivered, their recorded completions suppress it.
+     */
     @ParameterizedTest
     @CsvSource({"RequestThrottled, 403", "ExpiredToken, 403", "ServiceUnavailable, 503"})
     void handlerGoesOnUnderItsClaimWhileSqsAnswersNothingElseForTwoWindows(String code, int status) {
@@ -95,9 +97,10 @@ class RenewalFailureIT {
                     .atMost(Duration.ofSeconds(3 * WINDOW_SECONDS))
                     .until(() -> application.renewals("lease", "lost") == 0);
             await().until(() -> application.renewals("window", "lost") == 1);
-            // The first attempt is due one second before the end, and none begins in the last 0.1 s. Each pause between
-            // them is a third of what is left, less a tenth of it as jitter, but not below 0.1 s, and ends at a tick of
-            // 0.1 s: after 3, 2, 2 and 1 ticks at least (five attempts), after 4 and 3 at most (three).
+            // The first attempt is due one second before the end, and no attempt begins in the last 0.1 s. Each pause
+            // between attempts is a third of the remaining time, less up to a tenth as jitter. A pause is at least 0.1
+            // s, and ends at a tick of 0.1 s. The shortest pauses are 3, 2, 2 and 1 ticks, which permit five attempts.
+            // The longest are 4 and 3 ticks, which permit three.
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
                     .as("each after a third of what is left")
                     .isBetween(3, 5);

@@ -16,8 +16,8 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * SQS delivers one message twice, with the same id and another receipt handle. ElasticMQ refuses the old handle from
- * then on, so the first delivery also loses its visibility timeout; AWS accepts it.
+ * SQS delivers one message twice, with the same id and different receipt handles. ElasticMQ then refuses the old
+ * handle, so the first delivery also loses its visibility timeout. AWS accepts the old handle.
  */
 @UsesSqs
 class SameMessageIT {
@@ -50,17 +50,20 @@ class SameMessageIT {
         }
     }
 
-    /** SQS rejects a request with the same entry id twice as a whole, and awspring's own would have the message's id. */
+    /**
+     * SQS rejects a whole request if two entries share an id. Spring Cloud AWS uses the message's id as the entry's id.
+     */
     @Test
     void messageThatIsTwiceInABatchOfDeletesIsDeletedAndSoAreTheOthers() {
-        // The timeout is so long that no renewal comes before the message is received again: moto looks for visible
-        // messages once a second only.
+        // The timeout is so long that no renewal comes before the message is received again, because moto looks for
+        // visible messages only once a second.
         queue = SQS.createQueue(10 * WINDOW_SECONDS);
         try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
             SqsRequests requests = application.bean(SqsRequests.class);
             BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
-            // Only the threshold ends a batch: by an interval, a server that takes the first handle would end it.
+            // Only the threshold may flush a batch. With an interval, a server that accepts the first handle would
+            // delete the message too early.
             application
                     .container("orders")
                     .configure(options ->

@@ -48,17 +48,20 @@ class ShutdownIT {
     private static final int ORDERS = 30;
     private static final int THREADS = 2;
 
-    /** Longer than the test: without being returned, no order or step would be seen again. */
+    /** Longer than the test, so a message is received again only if it was returned. */
     private static final int LONG_WINDOW_SECONDS = 300;
 
     private static final int SHORT_WINDOW_SECONDS = 4;
 
-    /** The listener's timeout, Spring Cloud AWS's default; that of the acknowledgements would be added. */
+    /**
+     * The listener's timeout, which is Spring Cloud AWS's default. The timeout of acknowledgements would be added to
+     * it.
+     */
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(20);
 
     private static final Duration START = Duration.ofMinutes(4);
 
-    /** The promise is 2 s on an idle machine; handlers still run for long after that. */
+    /** The promise is 2 s on an idle machine. Handlers still run for much longer. */
     private static final Duration VISIBLE_WITHIN = Duration.ofSeconds(10);
 
     @EnableAutoConfiguration
@@ -73,7 +76,7 @@ class ShutdownIT {
             this.dies = dies;
         }
 
-        /** Receives far more than it has threads for. */
+        /** Receives many more messages than it has threads for. */
         @Bean
         static ExactlyOnceContainerFactory fewThreads(
                 ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
@@ -169,7 +172,7 @@ class ShutdownIT {
                 .list();
     }
 
-    /** Takes what a queue has for another consumer now. */
+    /** Receives the messages that a queue currently has for another consumer. */
     private void take(String queue) {
         String url = SQS.urlOf(queue);
         List<Message> messages;

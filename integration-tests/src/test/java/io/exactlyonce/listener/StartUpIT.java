@@ -32,7 +32,7 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProviderChain;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.profiles.ProfileFile;
 
-/** Mistakes fail startup, with an analysis that names the value and the remedy; messages stay where they are. */
+/** Mistakes fail startup, with an analysis that names the value and the remedy. The messages stay in their queues. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class StartUpIT {
@@ -104,7 +104,7 @@ class StartUpIT {
     private final String queue = SQS.createQueue(30);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
-    /** No provider of the default chain has credentials; here, without asking the machine that runs the test. */
+    /** No provider of the default chain has credentials. The test does not query the environment of its machine. */
     static class NoCredentials extends Good {
         @Bean
         AwsCredentialsProvider credentials() {
@@ -184,7 +184,7 @@ class StartUpIT {
                 "correct the id, give the listener this id, or remove the settings");
     }
 
-    /** The number in a generated id changes with the code, and then neither mode nor timeout would be read. */
+    /** The number in a generated id changes with the code, so the properties of the old id would no longer apply. */
     @Test
     void settingsOfAListenerByItsGeneratedId(CapturedOutput output) {
         String generated = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#0";
@@ -230,7 +230,7 @@ class StartUpIT {
                 "in another region than '" + REGION + "'");
     }
 
-    /** A path may be a secret. */
+    /** The path of a URL may contain a secret. */
     private static String shown(String endpoint) {
         return endpoint.replaceFirst("(?<=\\w)/.*", "");
     }
@@ -256,9 +256,7 @@ class StartUpIT {
                 "Start the SQS server at http://127.0.0.1:1, or correct " + ENDPOINT);
     }
 
-    /**
-     * The missing queue is detected first, because containers look their queues up during the check of the database.
-     */
+    /** The missing queue is detected first, because containers look up their queues while the database check runs. */
     @Test
     void databaseThatIsDownIsToldBeforeAQueueThatDoesNotExist(CapturedOutput output) {
         assertStopped(
@@ -270,7 +268,7 @@ class StartUpIT {
         assertThat(output).doesNotContain("Create the queue 'no-such-queue'");
     }
 
-    /** The database accepts connections, and sends nothing. */
+    /** The database accepts connections but sends nothing. */
     @Test
     void anotherMistakeStopsTheStartWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

@@ -47,8 +47,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.messaging.Message;
 
 /**
- * Tenants of Hibernate, each with a schema: the claim's transaction begins before the handler, so they are chosen
- * before.
+ * Tenants of Hibernate, each with a schema. The tenant must be chosen before the handler runs, because the claim's
+ * transaction begins before it.
  */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
@@ -76,7 +76,7 @@ class TenantsIT {
         }
     }
 
-    /** Two listeners: the tenant of the one is set by an interceptor, the tenant of the other by advice. */
+    /** Two listeners. An interceptor sets the tenant of one listener, and advice sets the tenant of the other. */
     @EntityScan(basePackageClasses = TenantsIT.class)
     static class Shop {
         @PersistenceContext
@@ -167,7 +167,10 @@ class TenantsIT {
         }
     }
 
-    /** Each tenant's path is its schema alone. Tenant {@code barred} has a role without rights on the claims' table. */
+    /**
+     * The search path of each tenant is its own schema only. The role of tenant {@code barred} has no rights on the
+     * claim table.
+     */
     @SuppressWarnings("serial")
     record Schemas(DataSource dataSource) implements MultiTenantConnectionProvider<String> {
 
@@ -248,7 +251,10 @@ class TenantsIT {
                 .contains("exactly-once.claim.tenant-before-handler=true", "MessageInterceptor");
     }
 
-    /** The role of one tenant may not use the table: its messages fail alone, and those of the others continue. */
+    /**
+     * The role of one tenant may not use the table. Only this tenant's messages fail; those of the other tenants
+     * continue.
+     */
     @Test
     void tenantBeforeTheHandlerGetsItsRowsAndOneWithoutRightsPausesNothing(CapturedOutput output) {
         try (TestApplication application = start(Map.of("exactly-once.claim.tenant-before-handler", "true"))) {

@@ -32,7 +32,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** An application of two regions, each of which has a queue of the same name. Two servers stand for the regions. */
+/** An application of two regions, which have a queue of the same name. Two servers simulate the regions. */
 @ExtendWith(OutputCaptureExtension.class)
 class TwoServersIT {
 
@@ -41,7 +41,7 @@ class TwoServersIT {
     private static LocalSqs eu;
     private static LocalSqs us;
 
-    /** A client and a container factory for each region, as such applications have them. */
+    /** Defines a client and a container factory for each region, as such applications do. */
     static class Regions {
 
         @Bean
@@ -98,7 +98,7 @@ class TwoServersIT {
 
     static class Prepared {
 
-        // tag::prepare
+        // The client sends its requests to its own server, whatever the host in the queue's URL is.
         @Bean
         ExactlyOnceContainerFactory preparedBulk(
                 ExactlyOnceContainerFactoryConfigurer configurer,

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A proxy that makes the tests' PostgreSQL server look distant. The first bytes of a client after an answer are
- * delayed, and the bytes until the next answer pass at once. So each round trip costs the distance once, and the first
- * one of a connection twice, because of TCP's own.
+ * A proxy that makes the tests' PostgreSQL server look distant. The proxy delays the first bytes that a client sends
+ * after an answer, and passes the other bytes at once. Each round trip therefore costs the distance once. The first
+ * round trip of a connection costs it twice, because TCP connects first.
  */
 final class FarDatabase implements AutoCloseable {
 
@@ -26,18 +26,18 @@ final class FarDatabase implements AutoCloseable {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile Duration distance;
 
-    /** @param distance a round trip's length */
+    /** @param distance the duration of a round trip */
     FarDatabase(Duration distance) throws IOException {
         this.distance = distance;
         run("far-database", this::accept);
     }
 
-    /** Changes the distance of the database from now on. */
+    /** Changes the distance of the database. */
     void moveTo(Duration distance) {
         this.distance = distance;
     }
 
-    /** Returns a database's URL that leads over the distance. */
+    /** Returns a URL of the database that leads through this proxy. */
     String lead(String url) {
         return url.replace(":" + EmbeddedDatabase.shared().port() + "/", ":" + socket.getLocalPort() + "/");
     }
@@ -47,7 +47,7 @@ final class FarDatabase implements AutoCloseable {
             try {
                 connect(socket.accept());
             } catch (IOException closed) {
-                // Clients see it by their own connections.
+                // Clients detect the failure by their own connections.
             }
         }
     }
@@ -82,7 +82,7 @@ final class FarDatabase implements AutoCloseable {
                 out.write(piece, 0, length);
             }
         } catch (IOException | InterruptedException broken) {
-            // The other direction ends by that, too.
+            // Closing this direction ends the other direction, too.
         } finally {
             close(from);
             close(to);
@@ -94,7 +94,7 @@ final class FarDatabase implements AutoCloseable {
         try {
             end.close();
         } catch (IOException gone) {
-            // That was the aim.
+            // The socket is closed, as intended.
         }
     }
 

@@ -31,14 +31,14 @@ class FarDatabaseIT {
 
     private static final Duration DISTANCE = Duration.ofMillis(500);
 
-    /** A start takes dozens of round trips, one after the other: the short form moves the database after it. */
+    /** Startup takes dozens of sequential round trips, so the short form moves the database away after startup. */
     private static final Duration DISTANCE_AT_THE_START = Duration.ofMillis(Trial.choose(500, 20));
 
     private static final int ORDERS = Trial.choose(200, 50);
     private static final int SALES = Trial.choose(50, 10);
     private static final int WINDOW_SECONDS = Trial.choose(30, 15);
 
-    /** The first renewal of each is due meanwhile; in the full form the second, too. */
+    /** The first renewal of each delivery is due meanwhile. In the full form, the second renewal is due as well. */
     private static final Duration HANDLING = Duration.ofSeconds(Trial.choose(50, 18));
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -135,7 +135,10 @@ class FarDatabaseIT {
         return database.queryForObject("SELECT count(*) FROM exactly_once_claim WHERE status = 'HELD'", Integer.class);
     }
 
-    /** The default gives a connection 3 s, which is six round trips: too few for TCP's, the driver's and our own. */
+    /**
+     * By default, opening a connection may take 3 s, which is six round trips. TCP, the driver and our own checks need
+     * more.
+     */
     @Test
     void startThatFailsForTheDistanceSaysWhatToRaise(CapturedOutput output) {
         far.moveTo(DISTANCE);

@@ -6,7 +6,7 @@ import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.List;
 
-/** The memory and threads that this JVM has taken since a moment. */
+/** Measures the memory and threads that this JVM has taken since a moment. */
 final class Footprint {
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -20,12 +20,12 @@ final class Footprint {
         threads.resetPeakThreadCount();
     }
 
-    /** Counts from now on. */
+    /** Starts a measurement. */
     static Footprint begin() {
         return new Footprint();
     }
 
-    /** Returns how many threads there were more than at the beginning, at the most. */
+    /** Returns the largest number of additional threads since the beginning. */
     int mostThreads() {
         return threads.getPeakThreadCount() - threadsBefore;
     }
@@ -35,7 +35,7 @@ final class Footprint {
         return heap() - heapBefore;
     }
 
-    /** Returns the processor time of this whole process, which may have the servers in it. */
+    /** Returns the processor time of this whole process, which may include the servers. */
     Duration processorTime() {
         return Duration.ofNanos(system.getProcessCpuTime() - processorBefore);
     }
@@ -53,7 +53,7 @@ final class Footprint {
                 .toList();
     }
 
-    /** Twice: what the first collection finds unreachable may need a second one. */
+    /** Collects twice, because objects that the first collection finds unreachable may need a second collection. */
     private static long heap() {
         System.gc();
         System.gc();

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Handlers that need no thread, and end when the test completes them. */
+/** Asynchronous handlers that need no thread, and that the test completes. */
 class HeldOrders {
 
     private final Map<String, Integer> runs = new ConcurrentHashMap<>();
@@ -47,7 +47,7 @@ class HeldOrders {
         }
     }
 
-    /** Completes all running handlers, and each later one at once. */
+    /** Completes all running handlers, and makes each later handler complete at once. */
     void release() {
         released = true;
         for (CompletableFuture<Void> run = held.poll(); run != null; run = held.poll()) {

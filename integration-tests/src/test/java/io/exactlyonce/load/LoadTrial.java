@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks trials of loads beyond the ordinary. An ordinary build leaves them out; docs/contributing/load.md has the
+ * Marks load trials that exceed ordinary loads. An ordinary build leaves them out; docs/contributing/load.md has the
  * commands.
  */
 @Target(ElementType.TYPE)

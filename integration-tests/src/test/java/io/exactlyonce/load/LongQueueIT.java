@@ -22,19 +22,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A queue of a million messages is drained, on a table with ten million rows, while expired ones are deleted. */
+/** Drains a queue of a million messages, on a table with ten million rows, while expired rows are deleted. */
 @LoadTrial
 class LongQueueIT {
 
-    /** {@code -Dload.messages=100000} makes them fewer. */
+    /** {@code -Dload.messages=100000} reduces the number. */
     private static final int MESSAGES = Integer.getInteger("load.messages", Trial.choose(1_000_000, 5_000));
 
-    /** {@code -Dload.rows=1000000} makes them fewer. */
+    /** {@code -Dload.rows=1000000} reduces the number. */
     private static final int ROWS = Integer.getInteger("load.rows", Trial.choose(10_000_000, 100_000));
 
     private static final int EXPIRED = ROWS / 100;
 
-    /** Each hundredth message is of a key that was completed long ago. */
+    /** The key of every hundredth message was completed long ago. */
     private static final int OLD_EACH = 100;
 
     private static final int WINDOW_SECONDS = 30;
@@ -42,9 +42,7 @@ class LongQueueIT {
     private static final int MOST_THREADS = CONCURRENCY + 80;
     private static final long MOST_HEAP = 128_000_000;
 
-    /**
-     * Inserts in the order of the key, which takes a minute and not several. Benchmark (g) has scattered keys.
-     */
+    /** Inserts in the order of the key, which takes one minute instead of several. Benchmark (g) has scattered keys. */
     private static final String FILL = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, completed_at, expires_at)
@@ -80,7 +78,7 @@ class LongQueueIT {
             return old.get();
         }
 
-        /** Returns how many new orders were not handled once. */
+        /** Returns how many new orders were not handled exactly once. */
         long notOnce() {
             long wrong = 0;
             for (int number = 0; number < MESSAGES; number++) {

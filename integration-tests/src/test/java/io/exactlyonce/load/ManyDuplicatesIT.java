@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A thousand messages of one key at once, shared out among several applications. */
+/** A thousand messages of one key at once, distributed over several applications. */
 @LoadTrial
 class ManyDuplicatesIT {
 
@@ -30,12 +30,12 @@ class ManyDuplicatesIT {
 
     private static final Duration HELD = Duration.ofSeconds(Trial.choose(40, 8));
 
-    /** Each application looks after all that waits in it four times a second, in at most four round trips. */
+    /** Each application looks up all its waiting deliveries four times a second, in at most four round trips. */
     private static final int MOST_WATCHING_A_SECOND = CONSUMERS * 4 * 4;
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** Where the effect is, and how many round trips of each message it may take. */
+    /** The place of the effect, and the most round trips per message. */
     enum Where {
         EXTERNAL(External.class, 1),
         DATABASE(InDatabase.class, 4);

@@ -29,10 +29,12 @@ class ManyInFlightIT {
     /** Threads of the container, the SDK, claims, renewals, pools and the audit. */
     private static final int MOST_THREADS = 80;
 
-    /** A message, its delivery, visibility timeout and lease, and what the test itself notes of its receive. */
+    /**
+     * The memory of a message, its delivery, visibility timeout and lease, and the test's own record of the receive.
+     */
     private static final long MOST_BYTES = 16_384;
 
-    /** The application without any delivery. */
+    /** The memory of the application without any delivery. */
     private static final long MOST_BYTES_ALONE = 40_000_000;
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -63,7 +65,7 @@ class ManyInFlightIT {
     }
 
     /**
-     * Spring Cloud AWS's own executor starts a thread for each message in flight, also if handlers return a future at
+     * Spring Cloud AWS's own executor starts a thread for each message in flight, even if handlers return a future at
      * once.
      */
     private static void shareThreads(SqsContainerOptionsBuilder options) {
@@ -95,7 +97,7 @@ class ManyInFlightIT {
             Trial.assertNothingLost(application, "orders");
             assertThat(requests.mostReceives()).isEqualTo(1);
             assertThat(SQS.size(deadLetters)).isZero();
-            // One timer for each message would send two for each visibility timeout.
+            // A separate timer for each message would send two requests in each visibility timeout.
             assertThat(perMinute).isLessThan(0.2 * MESSAGES * 2 * 60 / WINDOW_SECONDS);
             assertThat(footprint.mostThreads()).isLessThan(MOST_THREADS);
             assertThat(bytes).isLessThan(MOST_BYTES_ALONE + MOST_BYTES * MESSAGES);

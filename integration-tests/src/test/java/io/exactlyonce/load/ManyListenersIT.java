@@ -45,15 +45,17 @@ class ManyListenersIT {
 
     private static final Duration HELD = Duration.ofSeconds(Trial.choose(40, 18));
 
-    /** Besides one for the poll of each listener. */
+    /** The connections beyond one for the poll of each listener. */
     private static final int CONNECTIONS = 50;
 
-    /** The most processor time for four times as many listeners, as a multiple; a quadratic cost would be 16. */
+    /**
+     * The highest permitted ratio of processor times for four times as many listeners. A quadratic cost would give 16.
+     */
     private static final int MOST_TIMES_THE_START_OF_FEW = 8;
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** The requests of each listener to SQS at its start. */
+    /** The requests that each listener sends to SQS at startup. */
     private static final List<Class<? extends SqsRequest>> AT_THE_START =
             List.of(GetQueueUrlRequest.class, GetQueueAttributesRequest.class);
 
@@ -61,7 +63,7 @@ class ManyListenersIT {
     @Import(Registrar.class)
     static class Shop {}
 
-    /** Makes as many beans of one class as there are queues. */
+    /** Registers one bean of the same class for each queue. */
     static class Registrar implements ImportBeanDefinitionRegistrar {
         private final Environment environment;
 
@@ -107,7 +109,7 @@ class ManyListenersIT {
         }
     }
 
-    /** Polls keep connections for as long as they wait, and renewals and deletes need some, too. */
+    /** Polls occupy connections while they wait, and renewals and deletes need connections, too. */
     static class Connections implements SqsAsyncClientCustomizer {
         private final int most;
 

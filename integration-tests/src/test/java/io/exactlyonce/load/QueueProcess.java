@@ -28,10 +28,10 @@ final class QueueProcess implements AutoCloseable {
     }
 
     /**
-     * Starts one.
+     * Starts a server.
      *
-     * @param memory for its messages, such as {@code 3g}
-     * @param directory where its output goes
+     * @param memory the memory for its messages, such as {@code 3g}
+     * @param directory the folder of its output
      */
     static QueueProcess start(String memory, Path directory) throws IOException {
         WorkerProcess process = WorkerProcess.start(
@@ -57,11 +57,11 @@ final class QueueProcess implements AutoCloseable {
         process.close();
     }
 
-    /** Serves until the test's process is gone, also if that could not end this one. */
+    /** Serves until the test's process is gone, even if that process could not stop this one. */
     public static void main(String[] arguments) throws IOException {
         System.out.println(SAYS + LocalSqs.start().getEndpoint().getPort());
         while (System.in.read() >= 0) {
-            // The test says nothing.
+            // Waits for the end of the input, because the test sends nothing.
         }
         System.exit(0);
     }

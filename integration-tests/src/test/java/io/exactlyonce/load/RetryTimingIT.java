@@ -29,9 +29,9 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Measures the time from when a message is visible again to its next attempt, at low load: the first two attempts of a
- * message fail now and then. The listener has Spring Cloud AWS's defaults: ten messages at a time, polls of 10 s, and
- * up to 10 s between polls.
+ * Measures the time from the moment when a message is visible again to its next attempt, at low load. The first two
+ * attempts of some messages fail. The listener has Spring Cloud AWS's defaults: ten messages at a time, polls of 10 s,
+ * and up to 10 s between polls.
  */
 @LoadTrial
 class RetryTimingIT {
@@ -40,12 +40,12 @@ class RetryTimingIT {
     private static final long APART_MILLIS = 700;
     private static final int ATTEMPTS = 3;
 
-    /** Half of what a user would see where a poll waits for permits. */
+    /** Half of the delay that a user would see if a poll waited for permits. */
     private static final Duration LONGEST = Duration.ofSeconds(5);
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** Other handlers, which do not end meanwhile. */
+    /** Other handlers, which keep running meanwhile. */
     enum Beside {
         NOTHING(0),
         ONE_SLOW_HANDLER(1),
@@ -58,10 +58,7 @@ class RetryTimingIT {
         }
     }
 
-    /**
-     * Notes when messages that are returned will be visible: as long after the request as it says, so a little too
-     * early.
-     */
+    /** Records when returned messages will be visible. The time counts from the request, so it is slightly early. */
     static final class Returns implements SqsAsyncClientCustomizer, ExecutionInterceptor {
         private final Map<String, String> received = new ConcurrentHashMap<>();
         private final Map<String, Long> visibleAt = new ConcurrentHashMap<>();

@@ -11,7 +11,7 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
-/** Sends many messages, ten a request, from several threads. */
+/** Sends many messages from several threads, ten in each request. */
 final class Senders {
 
     private static final int BATCH = 10;
@@ -19,7 +19,7 @@ final class Senders {
 
     private Senders() {}
 
-    /** Sends messages of the numbers from 0 on, in about this order. */
+    /** Sends messages numbered from 0, in roughly this order. */
     static void send(SqsServer sqs, String queue, int messages, IntFunction<String> body) throws Exception {
         String url = sqs.urlOf(queue);
         AtomicInteger next = new AtomicInteger();

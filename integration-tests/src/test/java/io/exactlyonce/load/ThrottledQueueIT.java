@@ -23,19 +23,17 @@ class ThrottledQueueIT {
     private static final Duration THROTTLED = Duration.ofSeconds(Trial.choose(60, 6));
 
     /**
-     * The last retry of a renewal comes at least 0.32 visibility timeouts after the first attempt. So a timeout of
-     * more than three times the throttling is kept, whenever the throttling begins.
+     * The last retry of a renewal comes at least 0.32 visibility timeouts after the first attempt. A visibility timeout
+     * of more than three times the throttling is therefore kept, whenever the throttling begins.
      */
     private static final int LONG_WINDOW_SECONDS = Trial.choose(190, 30);
 
-    /** Half of it is over before the throttling is: it cannot be kept. */
+    /** Half of this timeout passes before the throttling ends, so the timeout cannot be kept. */
     private static final int SHORT_WINDOW_SECONDS = Trial.choose(30, 6);
 
     private static final int MOST_RECEIVES = 5;
 
-    /**
-     * A renewal is tried four times, and each try sent four times by the SDK; ten messages a request, if all are full.
-     */
+    /** A renewal is tried four times, and the SDK sends each try four times. A full request has ten messages. */
     private static final int MOST_REFUSALS_OF_TEN = 16;
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -83,12 +81,13 @@ class ThrottledQueueIT {
             await().atMost(Duration.ofSeconds(60))
                     .until(() ->
                             patientOrders.runs().size() + hastyOrders.runs().size() == 2 * MESSAGES);
-            // So that the first renewals of the long visibility timeouts are due while SQS throttles.
+            // The first renewals of the long visibility timeouts are then due while SQS throttles.
             Duration early = Duration.ofMillis((long) (0.4 * LONG_WINDOW_SECONDS * 1e3));
             await().pollDelay(early).atMost(early.plusSeconds(20)).until(() -> claimed(application) == 2 * MESSAGES);
 
             sqs.throttle(true);
-            // The results of some are there before SQS is: their deletes fail, and they come again.
+            // Some handlers finish before SQS is available again. Their deletes fail, and their messages are
+            // redelivered.
             hastyOrders.release(MESSAGES / 10);
             Trial.hold(
                     THROTTLED,
@@ -111,7 +110,7 @@ class ThrottledQueueIT {
             assertThat(SQS.size(deadLetters)).isZero();
             assertThat(Trial.lost(application, "patient", "window")).isZero();
             assertThat(receives(application, "patient-")).isEqualTo(MESSAGES);
-            // Batches of renewals are not all full: the same allowance as where nothing fails.
+            // Some batches of renewals are not full, so the same allowance applies as without failures.
             assertThat(refusedRenewals).isLessThan(2 * MESSAGES / 10 * MOST_REFUSALS_OF_TEN * 2);
             Trial.note(
                     "6-throttled",

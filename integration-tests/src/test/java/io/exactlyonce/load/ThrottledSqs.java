@@ -13,8 +13,8 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * Makes SQS throttle: each attempt of a request, including the SDK's repeats, is answered by {@code RequestThrottled}.
- * A bean of the application under test, which counts the refused requests.
+ * Makes SQS throttle. Each attempt of a request, including the SDK's retries, is answered by {@code RequestThrottled}.
+ * The instance is a bean of the application under test, and counts the refused requests.
  */
 final class ThrottledSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 

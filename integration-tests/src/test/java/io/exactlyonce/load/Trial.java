@@ -18,25 +18,25 @@ final class Trial {
 
     private static final Logger log = LoggerFactory.getLogger(Trial.class);
 
-    /** {@code -Dload.short}: shows that the trials work, and no more. */
+    /** {@code -Dload.short} only shows that the trials work. */
     private static final boolean SHORT = System.getProperty("load.short") != null;
 
     private static final Path NOTES = Path.of("target", "load");
 
     private Trial() {}
 
-    /** Returns one of two sizes, by the selected form. */
+    /** Returns one of two sizes, depending on the selected form. */
     static int choose(int full, int brief) {
         return SHORT ? brief : full;
     }
 
     /**
-     * Notes a trial that has passed.
+     * Records a trial that has passed.
      *
-     * @param file names its file
-     * @param trial what was tried
-     * @param held what was asserted
-     * @param cost what it took
+     * @param file the name of its file
+     * @param trial the load
+     * @param held the assertions
+     * @param cost the measured cost
      */
     static void note(String file, String trial, String held, String cost) {
         String row = "| %s | %s | %s |%n".formatted(trial, held, cost);
@@ -49,7 +49,7 @@ final class Trial {
         log.info("{}", row.strip());
     }
 
-    /** Waits for a time in which something holds from soon after its beginning. */
+    /** Waits until a condition holds, and then asserts that it holds for the rest of a time. */
     static void hold(Duration time, Callable<Boolean> what) {
         await().pollInterval(Duration.ofSeconds(1))
                 .during(time)
@@ -65,7 +65,7 @@ final class Trial {
         }
     }
 
-    /** Returns how many renewals of a listener's visibility timeouts, or of its leases, have lost them. */
+    /** Returns how many visibility timeouts or leases of a listener were lost. */
     static double lost(TestApplication application, String listener, String target) {
         return application.count("exactly.once.renewals", "listener", listener, "target", target, "result", "lost");
     }

@@ -35,10 +35,10 @@ import org.springframework.boot.WebApplicationType;
 
 /**
  * Records the series of an application in trouble, and writes them to {@code
- * docs/observability/alerts-recorded-tests.yml}, which promtool tests in every build. So the right alerts fire with
- * real series in real time. The trouble: handlers that grow from 3 s to 45 s with a visibility timeout of 30 s, as in
- * the incident; a parked key whose message ends in the dead-letter queue; and from the fifth minute on a sender that
- * sends each message twice.
+ * docs/observability/alerts-recorded-tests.yml}, which promtool tests in every build. The tests then show that the
+ * right alerts fire on real series. The trouble has three parts. Handlers grow from 3 s to 45 s with a visibility
+ * timeout of 30 s, as in the incident. A parked key's message ends in the dead-letter queue. From the fifth minute on,
+ * a sender sends each message twice.
  */
 @UsesSqs
 @EnabledIfSystemProperty(

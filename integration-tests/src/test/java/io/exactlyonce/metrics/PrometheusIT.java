@@ -74,7 +74,10 @@ class PrometheusIT {
         }
     }
 
-    /** Meters that depend on the surroundings: here is no replica, no dead-letter queue, no parked key, and no observed listener. */
+    /**
+     * Meters that depend on the environment: this application has no replica, dead-letter queue, parked key or observed
+     * listener.
+     */
     private static final Set<String> ELSEWHERE = Set.of(
             "exactly_once_claims_parked",
             "exactly_once_claims_parked_age_seconds",

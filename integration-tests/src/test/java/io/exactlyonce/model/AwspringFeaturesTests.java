@@ -21,12 +21,12 @@ class AwspringFeaturesTests {
         return Files.readString(ROOT.resolve("docs").resolve(document));
     }
 
-    /** Returns the cells of a table, row by row, without its head. */
+    /** Returns the cells of a table, row by row, without the header. */
     private static List<List<String>> rows(String text) {
         return text.lines()
                 .filter(line -> line.startsWith("| ") && !line.startsWith("| Feature"))
                 .map(line -> line.split("\\|", -1))
-                // The text before the first bar and behind the last one is empty.
+                // The texts before the first bar and after the last bar are empty.
                 .map(cells -> List.of(cells).subList(1, cells.length - 1))
                 .map(cells -> cells.stream().map(String::strip).toList())
                 .toList();

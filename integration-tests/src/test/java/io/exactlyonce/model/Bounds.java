@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 /**
  * The limits of an exploration.
  *
- * @param faults how many may happen
- * @param receives how often each message is received before SQS gives it up
+ * @param faults the most faults that may happen
+ * @param receives how often each message is received before SQS moves it to the dead-letter queue
  */
 record Bounds(int faults, int receives) {}

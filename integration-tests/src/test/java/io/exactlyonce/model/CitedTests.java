@@ -8,19 +8,19 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The tests that a document names, as {@code FooTests#method}, and the sources of all tests. */
+/** Finds the tests that a document names, as {@code FooTests#method}, among the sources of all tests. */
 final class CitedTests {
 
     private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");
 
-    /** The arguments may have braces, which do not belong to an annotation. */
+    /** The arguments may contain braces, which do not belong to an annotation. */
     private static final Pattern STRING = Pattern.compile("\"(?:\\\\.|[^\"\\\\\n])*\"");
 
     private static final Pattern CLASS = Pattern.compile("`(\\w+(?:Tests|IT|Contract))`");
 
     private final List<Path> sources;
 
-    /** @param root of all modules */
+    /** @param root the folder of all modules */
     CitedTests(Path root) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
             sources = modules.map(module -> module.resolve("src"))
@@ -56,12 +56,12 @@ final class CitedTests {
                 .toList();
     }
 
-    /** Returns whether there is a class of that name. */
+    /** Returns whether a class of that name exists. */
     boolean existClass(String name) {
         return sources.stream().anyMatch(source -> source.endsWith(name + ".java"));
     }
 
-    /** Returns whether there is a class of that name with a test method of that name. */
+    /** Returns whether a class of that name exists and has a test method of that name. */
     boolean exist(String citation) {
         String[] names = citation.split("#", 2);
         Pattern method =

@@ -4,7 +4,9 @@ import io.exactlyonce.model.Row.Status;
 import io.exactlyonce.model.Worker.Phase;
 import java.util.Objects;
 
-/** A worker claims the key of its message: an insert, or the read of a row and its takeover, and the answer. */
+/**
+ * A worker claims the key of its message: it inserts a row, or reads a row and takes it over, and then gets the answer.
+ */
 final class ClaimMoves {
 
     private ClaimMoves() {}
@@ -28,8 +30,8 @@ final class ClaimMoves {
     }
 
     /**
-     * Repeats the claim at any time, with the same id and a lease that counts from then on. The repetition is no
-     * fault, however long the store is away.
+     * Repeats the claim at any time, with the same id and a lease that counts from the repetition. The repetition does
+     * not count as a fault, however long the store is unavailable.
      */
     private static void askAgain(State state, int who, Steps steps) {
         steps.add(who, "gets no answer, and asks again", state.with(who, asking(state.worker(who))));
@@ -39,7 +41,10 @@ final class ClaimMoves {
         return worker.to(Phase.CLAIMING).times(worker.window(), Steps.TICKS);
     }
 
-    /** The request has no answer: an earlier try holds the lease, the try is late, or the worker repeats it no more. */
+    /**
+     * The request gets no answer. An earlier try holds the lease, the try is late, or the worker has stopped repeating
+     * the request.
+     */
     private static void getNoAnswer(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         if (state.row().isHeldBy(worker.claim())) {
@@ -103,7 +108,7 @@ final class ClaimMoves {
         }
     }
 
-    /** Returns whether the key's row has the fingerprint of another content than this worker's message has. */
+    /** Returns whether the key's row has the fingerprint of other content than this worker's message. */
     static boolean isOther(State state, int who) {
         return state.row().content() != 0
                 && state.row().content() != state.worker(who).message() + 1;
@@ -116,7 +121,7 @@ final class ClaimMoves {
         return steps.has(Guard.WAITING_COSTS_NO_RECEIVE) ? Phase.WAITING : Phase.RETURNING;
     }
 
-    /** Takes over the row that was read, if it is unchanged; otherwise claims again. */
+    /** Takes over the row that was read, if the row is unchanged. Otherwise claims again. */
     private static void write(State state, int who, Row met, Steps steps) {
         if (!isAsRead(state.row(), met, steps)) {
             Worker worker = state.worker(who);
@@ -164,7 +169,7 @@ final class ClaimMoves {
         steps.add(who, what, next, kept, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
     }
 
-    /** @param message whose content the row has then */
+    /** @param message the message whose content the row then has */
     static State acquired(State state, int claim, Row met, int message, Steps steps) {
         boolean known = met.status() != Status.ABSENT;
         boolean doubt =
@@ -176,7 +181,7 @@ final class ClaimMoves {
         return state.with(row).with(state.history().acquired(row.token(), doubt));
     }
 
-    /** An earlier try of a claim, which its worker has repeated or given up. No worker ever gets its answer. */
+    /** An earlier try of a claim that its worker has repeated or abandoned. No worker ever gets the answer. */
     static void arriveLate(State state, Steps steps) {
         Row row = state.row();
         int claim = state.late();

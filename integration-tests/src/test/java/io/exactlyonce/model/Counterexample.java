@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A broken rule without a guard, with the fewest faults that break one.
+ * A rule that breaks without a guard, with the fewest faults that break a rule.
  *
  * @param guard the missing guard
  */
@@ -23,7 +23,7 @@ record Counterexample(Guard guard, Exploration exploration) {
         throw new AssertionError("No rule is broken without " + guard);
     }
 
-    /** Returns it as the documentation has it. */
+    /** Returns this counterexample as the documentation shows it. */
     String markdown() {
         String steps = exploration.trace().stream().map("1. %s\n"::formatted).collect(Collectors.joining());
         return """

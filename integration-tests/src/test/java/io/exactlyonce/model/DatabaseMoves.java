@@ -49,7 +49,7 @@ final class DatabaseMoves {
         steps.fault(who, "fails for good, and rolls back", state.with(who, worker.giveUp(Phase.PARKS_ANEW, false)));
     }
 
-    /** The key is claimed like any other, also during another worker's transaction, and then parked. */
+    /** Another worker claims the key in the usual way, even during this worker's transaction, and then parks it. */
     private static void parkAnew(State state, int who, Steps steps) {
         Row row = state.row();
         Worker worker = state.worker(who);

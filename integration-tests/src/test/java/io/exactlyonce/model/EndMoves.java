@@ -4,10 +4,10 @@ import io.exactlyonce.model.Message.Place;
 import io.exactlyonce.model.Row.Status;
 import io.exactlyonce.model.Worker.Phase;
 
-/** Steps that record an attempt, and then settle its message. */
+/** Steps that record an attempt and then settle its message. */
 final class EndMoves {
 
-    /** The number of attempts with LIMITED. */
+    /** The attempt limit of mode LIMITED. */
     static final int MAX_ATTEMPTS = 2;
 
     private EndMoves() {}
@@ -71,7 +71,7 @@ final class EndMoves {
                 next.with(state.history().disturb()));
     }
 
-    /** The number of failures that came with the claim is the row's, as long as the claim holds the key. */
+    /** As long as the claim holds the key, the failure count that came with the claim equals the count in the row. */
     private static void fail(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Row row = state.row();

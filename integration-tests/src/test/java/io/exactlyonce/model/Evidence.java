@@ -6,8 +6,9 @@ import java.util.regex.Pattern;
 /**
  * The evidence of a promise, a non-promise, a failure or a statement on security: a line of {@code evidence.txt}.
  *
- * @param id of its row in the documentation
- * @param shown a test as {@code FooTests#method}, a stage of continuous integration as {@code .ci/site}, or one of the two constants
+ * @param id the id of its row in the documentation
+ * @param shown a test as {@code FooTests#method}, a stage of continuous integration as {@code .ci/site}, or one of the
+ *     two constants
  * @param remark in brackets, or empty
  */
 record Evidence(String id, String shown, String remark) {
@@ -33,12 +34,12 @@ record Evidence(String id, String shown, String remark) {
         return shown.contains("#");
     }
 
-    /** Returns whether a script or a program of {@code .ci} shows it, in each run of continuous integration. */
+    /** Returns whether a script or a program in {@code .ci} shows the promise in each run of continuous integration. */
     boolean isStage() {
         return shown.startsWith(".ci/");
     }
 
-    /** Returns a line of the page. */
+    /** Returns this evidence as a line of the page. */
     String markdown() {
         String what = switch (shown) {
             case CHAOS_HARNESS -> "[chaos harness](chaos.md)";

@@ -37,12 +37,15 @@ class EvidencePageTests {
     private static final Pattern HEADING = Pattern.compile("#{1,3} (.+)");
     private static final Pattern ROW = Pattern.compile("\\| ([PNDF]\\d+) \\| (.+?) \\|(?: (.*?) ?\\|)?");
 
-    /** A row of {@code SECURITY.md} has as many columns as its table, whose first one has no name. */
+    /** A row of {@code SECURITY.md} has as many columns as its table. The first column has no name. */
     private static final Pattern SECURITY_ROW = Pattern.compile("\\| (S\\d+) \\| (.+) \\|");
 
     private static final Pattern COLUMNS = Pattern.compile("\\| \\| (.+) \\|");
 
-    /** The parts of {@code SECURITY.md} whose sentences say who is trusted, or what a user should do. All others consist of rows. */
+    /**
+     * The sections of {@code SECURITY.md} whose sentences say who is trusted, or what a user should do. All other
+     * sections consist of rows.
+     */
     private static final Set<String> ADVICE = Set.of("Security", "Threat model", "What to do", "Verify a build");
 
     private static final Map<String, List<Evidence>> EVIDENCE_OF = new LinkedHashMap<>();
@@ -89,7 +92,7 @@ class EvidencePageTests {
         }
     }
 
-    /** Reads a table with several columns. Each cell follows the name of its column. */
+    /** Reads a table with several columns. Each cell is preceded by the name of its column. */
     private static void readSecurity() throws IOException {
         String heading = "";
         List<String> columns = List.of();
@@ -117,7 +120,7 @@ class EvidencePageTests {
         }
     }
 
-    /** Links of {@code SECURITY.md} lead as if it were a page of the documentation. */
+    /** Resolves links of {@code SECURITY.md} as if the file were a page of the documentation. */
     private static String fromDocs(String text) {
         return text.replace("](#", "](SECURITY.md#")
                 .replaceAll("\\]\\((?!https?:)", "](../")
@@ -168,7 +171,7 @@ class EvidencePageTests {
         GeneratedPage.matches(CONTRIBUTING.resolve("evidence.md"), page.toString());
     }
 
-    /** One clause a line; links lead from a folder further down. */
+    /** Puts each clause on its own line. Links start from a folder one level down. */
     private static String prose(String sentences) {
         return sentences.replaceAll("(?<=[.:;]|\\.\\*\\*|\\*\\*:) ", "\n").replaceAll("\\]\\((?!https?:)", "](../");
     }
@@ -209,7 +212,7 @@ class EvidencePageTests {
                         .allMatch(evidence -> evidence.isTest() || evidence.isStage()));
     }
 
-    /** So that no sentence is without evidence because it was not written as a row. */
+    /** Every sentence must be a row, because sentences outside of rows would have no evidence. */
     @Test
     void statementsOnSecurityAreRowsWithAnId() throws IOException {
         String heading = "";

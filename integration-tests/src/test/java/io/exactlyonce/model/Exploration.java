@@ -6,9 +6,9 @@ import java.util.List;
  * The result of an exploration.
  *
  * @param states the number of states found
- * @param steps how many steps lead from one to another
- * @param broken the rule that is broken; empty if none is
- * @param trace the shortest way there
+ * @param steps the number of steps between states
+ * @param broken the broken rule, or empty
+ * @param trace the shortest path to the broken rule
  */
 record Exploration(int states, long steps, String broken, List<String> trace) {
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Visits every reachable state, nearest first, until a rule is broken. */
+/** Visits every reachable state in breadth-first order, until a rule is broken. */
 final class Explorer {
 
     private final Mode mode;
@@ -25,7 +25,7 @@ final class Explorer {
     }
 
     /**
-     * Explores.
+     * Explores the protocol.
      *
      * @param missing guards that are left out
      */

@@ -2,7 +2,7 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Worker.Phase;
 
-/** Crashes and pauses, at any moment. A crashed worker restarts, and has forgotten everything. */
+/** Crashes and pauses, at any moment. A crashed worker restarts without its memory. */
 final class FaultMoves {
 
     private FaultMoves() {}

@@ -1,30 +1,37 @@
 package io.exactlyonce.model;
 
 /**
- * The guards of the protocol, each with the method that implements it. Without any guard the model breaks a rule, and
- * without the method's check a test of the code fails. A {@link SqlCheck} removes a check in SQL. The profile {@code
- * guards} changes a check in Java, and {@link GuardMutations} reads the result.
+ * The guards of the protocol, each with the method that implements it. If one guard is missing, the model breaks a
+ * rule. If the method's check is missing, a test of the code fails. A {@link SqlCheck} removes a check in SQL. The
+ * profile {@code guards} changes a check in Java, and {@link GuardMutations} reads the result.
  */
 enum Guard {
-    /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
+    /**
+     * {@code INSERT ... ON CONFLICT DO NOTHING}: one step finds out whether the key is known, and makes its first
+     * claim.
+     */
     FIRST_CLAIM_IS_ONE_STEP("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
-    /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
+    /** A takeover needs a row that was read as released, or whose lease had expired by the database's clock. */
     TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.KeySnapshot#isFree"),
-    /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
+    /**
+     * The update names the {@code claim_id} that was read, because the new token and doubt are derived from that claim.
+     */
     TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** The update checks the end of the lease again, because the owner may have renewed it since the row was read. */
     TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
-    /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
+    /** {@code FOR UPDATE SKIP LOCKED}: a row that a fenced transaction has locked is not taken over. */
     TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
-    /** A key whose owner vanished is free when the lease ends; a status alone would block it forever. */
+    /** A key whose owner vanished is free when the lease expires. A status alone would block the key forever. */
     VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A completed row is never free. */
     COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.KeySnapshot#isHeldBy"),
-    /** A late request of a released claim also finds its own {@code claim_id} in the row, and acquires nothing. */
+    /**
+     * A late request of a released claim also finds its own {@code claim_id} in the row. The request acquires nothing.
+     */
     GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.KeySnapshot#wasReleasedBy"),
-    /** The takeover of a claim without a resolution reports the doubt to its handler. */
+    /** The takeover of an unresolved claim reports the doubt to the new handler. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.KeySnapshot#isNextInDoubt"),
     /** {@code claim.in_doubt OR w.in_doubt}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
@@ -42,50 +49,63 @@ enum Guard {
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** The worker counts its lease from before the request. */
     LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
-    /** A claim that is answered after its lease is released, and its handler is not called. */
+    /** A claim that is answered after its lease has expired is released, and the handler is not called. */
     HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.Admission#admits"),
     /** {@code ensureHeld()} checks the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewable#isOn"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
     FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.Fence#lock"),
-    /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
+    /**
+     * A completion without an answer is repeated. The key is not released meanwhile, because the effect has happened.
+     */
     COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.pipeline.Recording#isRecordWanted"),
-    /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
+    /**
+     * Only a recorded completion acknowledges the message. The end of the handler does not, and neither does a late
+     * completion.
+     */
     ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.Recording#recorded"),
-    /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
+    /** A duplicate whose key is held elsewhere waits. The duplicate is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
-    /** The duplicate waits invisible. Otherwise returns would use up its receives. */
+    /** The waiting duplicate is invisible. Otherwise its returns would use up its receives. */
     WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
     FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#endWaits"),
-    /** No return past the local end of the visibility timeout: the receipt may expose the successor's message. */
+    /**
+     * A message is not returned after the local end of its visibility timeout. The receipt may make the next owner's
+     * message visible.
+     */
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
-    /** No renewal past the local end of the visibility timeout, for the same reason. */
+    /** A visibility timeout is not renewed after its local end, for the same reason. */
     WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#isOverForGood"),
-    /** A message whose key is completed for other content is returned: its sender used one key for two actions. */
+    /**
+     * A message whose key is completed for other content is returned, because its sender used one key for two actions.
+     */
     OTHER_CONTENT_IS_RETURNED(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.OutcomePolicy#mismatch"),
-    /** A waiting delivery gets the fingerprint with the completion, and is returned if its content differs. */
+    /** A waiting delivery gets the fingerprint with the completion. If its content differs, the message is returned. */
     WAITER_SEES_THE_CONTENT(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.pipeline.WaitingDeliveries#completed"),
-    /** An operator's decision names the {@code claim_id} that it has seen: another one may be parked by now. */
+    /**
+     * An operator's decision names the {@code claim_id} that the operator saw, because another claim may be parked by
+     * now.
+     */
     DECISION_NAMES_ITS_CLAIM(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
-    /** And it finds the key parked: another operator may have decided. */
+    /** An operator's decision needs a parked key, because another operator may have decided already. */
     DECISION_ASKS_FOR_A_PARKED_KEY(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
-    /** A key that an operator has released is run, although it is in doubt. */
+    /** A key that an operator has released is run, although the key is in doubt. */
     DECISION_STAYS(Mode.PARK, "io.exactlyonce.claim.KeySnapshot#mustBeParked"),
-    /** A failure is counted by the write that ends its claim, which an earlier try of the same write has ended. */
+    /**
+     * The write that resolves a claim also counts the failure. An earlier try of the same write may have resolved the
+     * claim already.
+     */
     FAILURE_IS_COUNTED_ONCE(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** An attempt that was stopped does not count as one that threw. */
     STOPPED_HANDLER_IS_NO_FAILURE(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
     /** The attempt that reaches {@code maxAttempts} parks its key. */
     LAST_FAILURE_PARKS(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#threw"),
-    /** An operator gives a key all of its attempts again. */
+    /** An operator's release gives a key all of its attempts again. */
     RELEASED_KEY_COUNTS_ANEW(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
     /** {@code DATABASE}: the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
-    /**
-     * At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it
-     * read.
-     */
+    /** At its end, such a transaction inserts a new row, or updates exactly the row that it read. */
     ROW_DECIDES_AT_THE_COMMIT(
             Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete"),
     /** {@code DATABASE}: the handler's writes and the completion are committed together. */
@@ -104,17 +124,17 @@ enum Guard {
         this.enforcer = enforcer;
     }
 
-    /** Returns a mode that is not safe without it. */
+    /** Returns a mode that is unsafe without this guard. */
     Mode mode() {
         return mode;
     }
 
-    /** Returns the method that does it, as {@code class#method}. */
+    /** Returns the method that implements this guard, as {@code class#method}. */
     String enforcer() {
         return enforcer;
     }
 
-    /** Returns the method that does it, as documents name it. */
+    /** Returns the method that implements this guard, as documents name it. */
     String shortEnforcer() {
         return enforcer.substring(enforcer.lastIndexOf('.') + 1);
     }

@@ -25,19 +25,19 @@ public final class GuardMutations {
 
     private static final Pattern LAMBDA = Pattern.compile("lambda\\$(\\w+)\\$\\d+");
 
-    /** PIT's words for a change that a test has found. The rest, such as a run that crashed, prove nothing. */
+    /** PIT's words for a change that a test has found. Other results, such as a crashed run, prove nothing. */
     private static final Set<String> FOUND = Set.of("KILLED", "TIMED_OUT", "MEMORY_ERROR");
 
     /**
      * A change to a method.
      *
-     * @param method as {@code class#method}
-     * @param what was changed
-     * @param status what became of it, in PIT's words
+     * @param method the method, as {@code class#method}
+     * @param what the change
+     * @param status the result, in PIT's words
      */
     private record Change(String method, String what, String status) {
 
-        /** Returns it as the list of survivors has it. */
+        /** Returns this change as the list of survivors shows it. */
         String row() {
             return "| `%s` | %s |".formatted(method.substring(method.lastIndexOf('.') + 1), what);
         }
@@ -49,7 +49,7 @@ public final class GuardMutations {
 
     private final List<Change> changes = new ArrayList<>();
 
-    /** @param reports PIT's, as XML */
+    /** @param reports PIT's reports, as XML */
     GuardMutations(Path... reports) throws IOException {
         for (Path report : reports) {
             add(report);
@@ -83,7 +83,7 @@ public final class GuardMutations {
         return change.getElementsByTagName(tag).item(0).getTextContent();
     }
 
-    /** Returns the guards whose check is Java: no {@link SqlCheck} removes them. */
+    /** Returns the guards whose check is in Java, which are those without a {@link SqlCheck}. */
     static Collection<Guard> ofJava() {
         Set<Guard> sql = Arrays.stream(SqlCheck.values())
                 .flatMap(check -> check.guard().stream())
@@ -94,9 +94,9 @@ public final class GuardMutations {
     }
 
     /**
-     * Returns what is wrong: methods without a change that a test found, and survivors that the document does not list.
+     * Returns the problems: methods without a change that a test found, and survivors that the document does not list.
      *
-     * @param document with a row for each known survivor
+     * @param document the document, with a row for each known survivor
      */
     Collection<String> complaints(String document) {
         Set<String> complaints = new TreeSet<>();
@@ -115,7 +115,7 @@ public final class GuardMutations {
         return complaints;
     }
 
-    /** Takes PIT's reports, and last the document that lists survivors. */
+    /** Checks PIT's reports. The last argument is the document that lists survivors. */
     public static void main(String[] files) throws IOException {
         int last = files.length - 1;
         Path[] reports = Arrays.stream(files, 0, last).map(Path::of).toArray(Path[]::new);

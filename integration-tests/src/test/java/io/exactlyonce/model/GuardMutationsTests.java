@@ -42,7 +42,7 @@ class GuardMutationsTests {
                 .isEqualTo(GuardMutations.ofJava().contains(guard));
     }
 
-    /** A class or a method that was renamed or removed leaves no survivor on the pages. */
+    /** If a class or a method was renamed or removed, the pages must not list it as a survivor. */
     @ParameterizedTest
     @ValueSource(strings = {"decisions/0005-mutation-testing.md", "mutation-survivors.md"})
     void pageNamesOnlyClassesAndMethodsThatThereAre(String page) throws IOException {
@@ -56,7 +56,7 @@ class GuardMutationsTests {
                 .allMatch(name -> code.contains(" " + name.group(2) + "("));
     }
 
-    /** Returns all Java of all modules. */
+    /** Returns all Java code of all modules. */
     private static String code() throws IOException {
         StringBuilder code = new StringBuilder();
         try (Stream<Path> modules = Files.list(Path.of(".."))) {
@@ -74,7 +74,7 @@ class GuardMutationsTests {
         return code.toString();
     }
 
-    /** A crashed run proves nothing. JDK 17 crashes when one process changes some records twice. */
+    /** A crashed run proves nothing. JDK 17 crashes if one process changes some records twice. */
     @ParameterizedTest
     @CsvSource({
         "KILLED, removed call, false",

@@ -3,8 +3,8 @@ package io.exactlyonce.model;
 import io.exactlyonce.model.Worker.Phase;
 
 /**
- * A handler with effects outside of the claim's transaction. The handler checks its claim, has its effect, and ends or
- * is stopped.
+ * A handler with effects outside of the claim's transaction. The handler checks its claim, has its effect, and returns
+ * or is stopped.
  */
 final class HandlerMoves {
 
@@ -81,12 +81,14 @@ final class HandlerMoves {
         }
     }
 
-    /** Each end of a transaction releases the row. */
+    /** Releases the row's lock, at any end of a transaction. */
     static Row unlocked(Row row, int who) {
         return row.fencedBy() == who ? row.fenced(-1) : row;
     }
 
-    /** An interrupt, because the lease expired or the listener stops. The handler may also ignore it. */
+    /**
+     * Interrupts the handler, because the lease expired or the listener stops. The handler may ignore the interrupt.
+     */
     private static void stop(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Phase end = steps.mode() == Mode.PARK ? Phase.PARKING : Phase.RELEASING;

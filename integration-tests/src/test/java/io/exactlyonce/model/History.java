@@ -1,16 +1,16 @@
 package io.exactlyonce.model;
 
 /**
- * The past, for the rules; no part of the protocol reads it. Sets of attempts are bits.
+ * The past of a key. Only the rules read it, and no part of the protocol. Sets of attempts are bit sets.
  *
  * @param attempts how often the key was acquired
  * @param topToken the highest fencing token so far
- * @param told attempts that were told that they are in doubt
+ * @param told attempts whose handlers were informed of a doubt
  * @param effects attempts that had their effect
  * @param disturbed whether a crash, a pause, a stop or a lost renewal or release gives reason for doubt
- * @param runs how often an operator has had the key run again: each may repeat its effect
- * @param done whether an operator has said that the effect has happened
- * @param threw how many attempts threw since an operator has last had the key run again; only with LIMITED
+ * @param runs how often an operator has let the key run again: each run may repeat its effect
+ * @param done whether an operator has declared that the effect happened
+ * @param threw how many attempts threw since an operator last let the key run again; only with LIMITED
  */
 record History(
         int attempts, int topToken, int told, int effects, boolean disturbed, int runs, boolean done, int threw) {
@@ -56,7 +56,7 @@ record History(
         return new History(attempts, topToken, told, effects, disturbed, runs, true, threw);
     }
 
-    /** Returns whether all attempts with an effect, except the earliest, were told of the doubt. */
+    /** Returns whether the handlers of all attempts with an effect, except the earliest, were informed of the doubt. */
     boolean isEveryRepeatTold() {
         int later = effects & (effects - 1);
         return (later & ~told) == 0;

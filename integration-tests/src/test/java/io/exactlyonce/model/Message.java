@@ -4,7 +4,7 @@ package io.exactlyonce.model;
  * A message on a standard queue.
  *
  * @param hidden ticks until it is visible
- * @param receives how often it will be received yet before SQS gives it up
+ * @param receives how many more times the message is received before SQS moves it to the dead-letter queue
  * @param receiver the worker that has its newest receipt, or -1
  * @param transactional whether its listener's effects are in the transaction that completes its key
  */
@@ -36,7 +36,7 @@ record Message(Place place, int hidden, int receives, int receiver, boolean tran
         return new Message(place, window, receives - 1, worker, transactional);
     }
 
-    /** Returns the message at its last place, without the details that no longer matter. */
+    /** Returns the message in its final state, without the details that no longer matter. */
     Message gone(Place where) {
         return new Message(where, 0, 0, -1, transactional);
     }

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Removes one check at a time from the statements on their way to a real PostgreSQL. The test that the check names
+ * Removes one check at a time from the statements before a real PostgreSQL gets them. The test that the check names
  * must then fail.
  */
 @Tag("ci")
@@ -38,7 +38,7 @@ class MissingSqlCheckIT {
 
     private static final Pattern TEST = Pattern.compile("(.+)#(\\w+)(?:\\((\\w+)\\))?");
 
-    /** Tests that have passed with all checks. */
+    /** Tests that have passed with all checks in place. */
     private static final Set<String> PASSED = new HashSet<>();
 
     @ParameterizedTest
@@ -65,7 +65,8 @@ class MissingSqlCheckIT {
 
         assertThat(removed).as("statements without %s", check).hasPositiveValue();
         assertThat(twice).as("statements that have %s twice", check).hasValue(0);
-        // Nothing else: a statement that PostgreSQL refuses would show nothing.
+        // Only an assertion counts as the failure. If PostgreSQL refuses the changed statement, the test has shown
+        // nothing.
         assertThat(failure).as("%s without %s", check.test(), check).isInstanceOf(AssertionError.class);
     }
 
@@ -80,7 +81,10 @@ class MissingSqlCheckIT {
                 .withMessageContaining("twice");
     }
 
-    /** Runs one test on other statements, in classes of its own: its database is static, and closed after all tests. */
+    /**
+     * Runs one test with changed statements, in a class loader of its own, because its database is static and is closed
+     * after all tests.
+     */
     private static void run(String test, UnaryOperator<String> statements) throws Throwable {
         RewritingDriver driver = RewritingDriver.open(statements);
         try {
@@ -113,7 +117,7 @@ class MissingSqlCheckIT {
         }
     }
 
-    /** Returns the arguments of a parameterized test: the named constant, or the first constant or row of text. */
+    /** Returns the arguments of a parameterized test: the named constant, or else the first constant or row of text. */
     private static Object[] arguments(Method method, @Nullable String constant) {
         CsvSource rows = method.getAnnotation(CsvSource.class);
         return rows == null

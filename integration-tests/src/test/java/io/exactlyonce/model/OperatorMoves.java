@@ -2,7 +2,7 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Row.Status;
 
-/** Operators decide on a parked key: one at once, and one that saw the key some time ago. */
+/** Operators decide on a parked key: one operator at once, and another one who saw the key some time ago. */
 final class OperatorMoves {
 
     private OperatorMoves() {}
@@ -10,10 +10,10 @@ final class OperatorMoves {
     static void collect(State state, Steps steps) {
         Row row = state.row();
         boolean parked = row.status() == Status.PARKED;
-        // A second release begins to count as the first one did.
+        // A second release would restart the count like the first release.
         if (parked && (steps.mode() == Mode.PARK || state.history().runs() == 0)) {
             decide(state, "decides at once", true, steps);
-            // A later parking is decided in the same way.
+            // A decision on a later parking would be the same.
             if (state.seen() == 0 && state.history().runs() == 0 && steps.mode() == Mode.PARK) {
                 steps.operator("sees the parked key", state.withSeen(row.claim()), true);
             }

@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import java.util.List;
 import java.util.Set;
 
-/** Every step that may happen next, in any state. */
+/** Lists every possible next step of any state. */
 final class Protocol {
 
     private final Mode mode;
@@ -14,7 +14,7 @@ final class Protocol {
      * Makes a protocol.
      *
      * @param missing the guards that are left out
-     * @param allFaults how many may happen from the beginning on
+     * @param allFaults the most faults that may happen in total
      */
     Protocol(Mode mode, Set<Guard> missing, int allFaults) {
         this.mode = mode;

@@ -5,13 +5,14 @@ import java.util.function.UnaryOperator;
 /**
  * The key's row in the database.
  *
- * @param claim which request holds or held it; 0 if there is none
- * @param attempt counts acquisitions; no part of the protocol, but what the rules speak of
- * @param lease ticks left
+ * @param claim the request that holds or held the key; 0 if there is none
+ * @param attempt the number of acquisitions, which only the rules use
+ * @param lease the remaining ticks of the lease
  * @param fencedBy the worker whose open transaction has locked the row, or -1
  * @param cleared whether an operator has released the key since; only for a released key
- * @param content whose fingerprint it has: 1 for the first message's, 2 for the other's; 0 if both have the same
- * @param failures how many attempts threw, since the first one or an operator's last release; only with LIMITED
+ * @param content the content whose fingerprint the row has: 1 for the first message, 2 for the other one, 0 if both
+ *     have the same content
+ * @param failures how many attempts threw, since the first attempt or an operator's last release; only with LIMITED
  */
 record Row(
         Status status,
@@ -43,12 +44,15 @@ record Row(
         return status == Status.RELEASED || (status == Status.HELD && lease == 0);
     }
 
-    /** Returns whether an attempt may have had effects that are not recorded. Only for a row that is over. */
+    /**
+     * Returns whether an attempt may have had effects that are not recorded. Call this only for a row whose claim is
+     * over.
+     */
     boolean isNextInDoubt() {
         return doubt || status == Status.HELD;
     }
 
-    /** Returns whether the claim was the last one to hold the key, and was released. */
+    /** Returns whether the claim was the last one to hold the key and was released. */
     boolean wasReleasedBy(int who) {
         return status == Status.RELEASED && claim == who;
     }
@@ -57,12 +61,12 @@ record Row(
         return new Row(next, claim, attempt, token, doubt, 0, fencedBy, false, content, failures);
     }
 
-    /** An operator has it run again: its attempts count anew. */
+    /** An operator lets the key run again, so its attempts count from zero. */
     Row released() {
         return new Row(Status.RELEASED, claim, attempt, token, doubt, 0, fencedBy, true, content, 0);
     }
 
-    /** An attempt that threw has ended. */
+    /** Counts an attempt that threw. */
     Row failed() {
         return failing(failures + 1);
     }

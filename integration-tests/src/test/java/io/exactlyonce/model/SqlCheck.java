@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A check in SQL, of a {@link Guard} or outside of the model: its text, the text that replaces it, and a test that
- * fails then. Space between words does not matter. If other statements contain the same words, the text of a check
+ * A check in SQL, of a {@link Guard} or outside of the model: its text, the replacement text, and a test that fails
+ * with the replacement. White space does not matter. If other statements contain the same words, the text of a check
  * includes the words after it.
  */
 enum SqlCheck {
@@ -91,13 +91,13 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatRollsBackByItselfDoesNotCompleteItsKey"),
 
-    /** Work that a handler has committed by itself is in doubt. */
+    /** A key is in doubt if a handler committed work by itself. */
     COMMITTED_BY_ITSELF(
             "pg_xact_status(?::xid8) = 'committed'",
             "pg_xact_status(?::xid8) = 'unknown'",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes"),
-    /** Commits of claims wait for the disk, for any default of the database. */
+    /** Commits of claims wait for the disk, whatever the database's default is. */
     DURABLE_COMMIT(
             "'off', true), set_config('synchronous_commit',",
             "'off', true), set_config('exactly_once.none',",
@@ -111,22 +111,22 @@ enum SqlCheck {
             "THEN set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
-    /** A takeover finds the status that was read, because a late owner may have completed. */
+    /** A takeover requires the status that was read, because a late owner may have completed the key since. */
     STATUS_THAT_WAS_READ(
             "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",
             "AND c.claim_id = w.held_id AND (c.status = 'RELEASED'",
             "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderCompletesInTheLastMomentIsCompleted"),
-    /** Tokens grow although the database's clock was set back. */
+    /** Tokens grow even if the database's clock was set back. */
     HIGHER_TOKEN(
             "greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token",
             "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS next_token",
             "io.exactlyonce.claim.postgres.StaleClaimIT#tokenGrowsAlthoughTheClockWasSetBack"),
-    /** Tokens grow although the key's row was deleted meanwhile. */
+    /** Tokens grow even if the key's row was deleted meanwhile. */
     TOKEN_OF_THE_CLOCK(
             "(extract(epoch FROM clock.now) * 1000000)::bigint, false",
             "1::bigint, false",
             "io.exactlyonce.claim.postgres.RetentionIT#deletedKeyIsClaimedAsNewWithAHigherToken"),
-    /** A completed, released or parked claim is not renewed, because its worker would continue. */
+    /** A completed, released or parked claim is not renewed. Otherwise its worker would continue. */
     RENEWED_STATUS(
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
@@ -136,12 +136,12 @@ enum SqlCheck {
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completedClaimIsNeitherReleasedNorParked"),
-    /** The first completion's result stays. */
+    /** A second completion does not replace the first result. */
     FIRST_RESULT(
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
-    /** Only a claim that holds its key can fence, and not a claim that has ended. */
+    /** Only a claim that holds its key can fence. A resolved claim cannot. */
     FENCED_STATUS(
             "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
             "AND claim_id = ? FOR KEY SHARE",
@@ -151,7 +151,7 @@ enum SqlCheck {
             "AND claim_id = ? AND status = 'HELD'",
             "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
-    /** An operator decides on the claim that was parked at the look-up. */
+    /** An operator's decision applies only to the claim that was parked at the look-up. */
     DECIDED_CLAIM(
             Guard.DECISION_NAMES_ITS_CLAIM,
             "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",
@@ -167,7 +167,7 @@ enum SqlCheck {
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#failureThatIsRecordedTwiceIsCountedOnce"),
-    /** Attempts that threw are counted, and others are not. */
+    /** Only attempts that threw are counted as failures. */
     COUNTED_FAILURE(
             "failures = claim.failures + w.threw::int",
             "failures = claim.failures + 1",
@@ -176,7 +176,7 @@ enum SqlCheck {
             "failures = claim.failures + w.threw::int",
             "failures = w.threw::int",
             "io.exactlyonce.claim.postgres.StaleClaimIT#onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey"),
-    /** An operator gives a key all of its attempts again. */
+    /** An operator's release gives a key all of its attempts again. */
     FAILURES_COUNTED_ANEW(
             Guard.RELEASED_KEY_COUNTS_ANEW,
             "cleared = true, failures = 0,",
@@ -203,7 +203,7 @@ enum SqlCheck {
             "AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'",
             "AND c.key = w.key) THEN 'FREE'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#freeKeyWhoseRowIsLockedIsHeld"),
-    /** Retention counts from the last event of a row, and a parked row is kept forever. */
+    /** Retention counts from the last event of a row. A parked row is kept forever. */
     RETAINED_FROM_ITS_LAST_EVENT(
             "AND (greatest(claimed_at, CASE WHEN status = 'COMPLETED' THEN completed_at WHEN status = 'HELD' THEN lease_until END)"
                     + " - claimed_at) <= (now() - expires_at)",
@@ -213,7 +213,7 @@ enum SqlCheck {
             "AND parked_at IS NULL AND status <> 'PARKED' AND (greatest",
             "AND (greatest",
             "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted"),
-    /** The place of a row ({@code ctid}) is unique in its partition only. */
+    /** A row's place ({@code ctid}) is unique only within its partition. */
     PLACE_OF_A_HELD_KEY(
             Texts.KEY_AT_PLACE + " RETURNING claim.claim_id",
             "RETURNING claim.claim_id",
@@ -227,7 +227,7 @@ enum SqlCheck {
     PLACE_OF_A_KEY_IN_A_TRANSACTION(
             Texts.KEY_AT_PLACE + " RETURNING w.claim_id", "RETURNING w.claim_id", Texts.PARTITIONS + "(TRANSACTION)");
 
-    /** Statements name the schemas of all that they use, which these texts leave out. */
+    /** Statements qualify all names with their schemas. These texts leave the schemas out. */
     private static final Pattern OPERATOR = Pattern.compile("OPERATOR\\(pg_catalog\\.(\\S+?)\\)");
 
     private static final Pattern NAMES = Pattern.compile("pg_catalog\\.|\"public\"\\.");
@@ -249,22 +249,24 @@ enum SqlCheck {
         this.test = test;
     }
 
-    /** Returns the guard that it is; empty if the model leaves it out. */
+    /** Returns the guard that this check belongs to; empty if the model leaves it out. */
     Optional<Guard> guard() {
         return Optional.ofNullable(guard);
     }
 
     /**
-     * Returns the test that fails without it, as {@code class#method}, or {@code class#method(CONSTANT)} of its enum.
+     * Returns the test that fails without this check, as {@code class#method}, or {@code class#method(CONSTANT)} with a
+     * constant of the test's enum.
      */
     String test() {
         return test;
     }
 
     /**
-     * Returns a statement without this check; as it is, if it has none.
+     * Returns a statement without this check, or unchanged if the statement does not contain it.
      *
-     * @throws IllegalStateException if the statement has it more than once: which one it is about is not said then
+     * @throws IllegalStateException if the statement contains the check more than once, because the replacement would
+     *     be ambiguous
      */
     String remove(String qualified) {
         String sql = NAMES.matcher(OPERATOR.matcher(qualified).replaceAll("$1")).replaceAll("");
@@ -291,7 +293,7 @@ enum SqlCheck {
 
         private static final String HELD_CLAIM = "AND c.claim_id = w.claim_id " + HELD;
 
-        /** Without the claim's id for one kind of ends. */
+        /** Removes the claim's id from the resolutions of one kind. */
         private static String ended(String status) {
             return "AND (c.claim_id = w.claim_id OR w.status = '%s') ".formatted(status) + HELD;
         }

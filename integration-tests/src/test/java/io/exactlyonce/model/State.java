@@ -9,9 +9,9 @@ import java.util.stream.IntStream;
  *
  * @param first the message
  * @param second its duplicate, sent once more under the same key
- * @param late the claim of which an earlier try is on its way yet; 0 if there is none
+ * @param late the claim whose earlier try has not arrived yet; 0 if there is none
  * @param seen the claim that a slow operator has seen parked, and is about to decide on; 0 if there is none
- * @param faults how many more may happen
+ * @param faults how many more faults may happen
  */
 record State(
         Row row,
@@ -54,14 +54,14 @@ record State(
         return messageOf(who).transactional();
     }
 
-    /** Returns whether the other worker has a transaction open, and with it the key's advisory lock. */
+    /** Returns whether the other worker has an open transaction, which holds the key's advisory lock. */
     boolean isLocked(int who) {
         return isTransactional(1 - who) && other(who).phase().isHandler();
     }
 
     /**
-     * Returns whether one more tick would end something that a healthy worker renews or finishes in time. That is the
-     * lease in the row where an earlier try of its claim has got one that it does not know of.
+     * Returns whether one more tick would expire something that a healthy worker renews or finishes in time. A lease
+     * does not count if an earlier try of the claim acquired it and the worker does not know.
      */
     boolean isInAHurry(int who) {
         Worker worker = worker(who);
@@ -104,7 +104,7 @@ record State(
         return new State(row, first, second, left, right, late, seen, history, faults - 1);
     }
 
-    /** Returns whether each message is out of its queue, and all work is done. */
+    /** Returns whether both messages have left their queues and all work is done. */
     boolean isSettled() {
         return first.place() != Place.QUEUE
                 && second.place() != Place.QUEUE
@@ -112,7 +112,7 @@ record State(
                 && right.equals(Worker.IDLE);
     }
 
-    /** Returns an id for a request that is remembered nowhere. */
+    /** Returns an id for a request that no part of the state refers to. */
     int newClaim() {
         return IntStream.iterate(1, id -> id + 1)
                 .filter(id -> !isKnown(id))

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Collects the next steps of one worker, or of the world around it, under the guards that are not removed. */
+/** Collects the next steps of one worker or of its environment, under the guards that are not removed. */
 final class Steps {
 
-    /** Length of visibility timeouts and leases; renewed with one tick left. */
+    /** The length of visibility timeouts and leases. Workers renew them when one tick is left. */
     static final int TICKS = 2;
 
     private final Mode mode;
@@ -15,7 +15,7 @@ final class Steps {
     private final int allFaults;
     private final List<Step> all = new ArrayList<>();
 
-    /** @param allFaults how many may happen from the beginning on */
+    /** @param allFaults the most faults that may happen in total */
     Steps(Mode mode, Set<Guard> missing, int allFaults) {
         this.mode = mode;
         this.missing = missing;
@@ -38,7 +38,7 @@ final class Steps {
         all.add(new Step(name(who) + " " + what, false, next, null));
     }
 
-    /** Adds a step that keeps the rule only if this holds. */
+    /** Adds a step that breaks the rule unless {@code kept} is true. */
     void add(int who, String what, State next, boolean kept, String rule) {
         all.add(new Step(name(who) + " " + what, false, next, kept ? null : rule));
     }
@@ -47,24 +47,26 @@ final class Steps {
         all.add(new Step("time passes", false, next, null));
     }
 
-    /** An earlier try of a claim arrives; its answer reaches no worker. */
+    /** An earlier try of a claim arrives. No worker gets its answer. */
     void arrivesLate(State next, boolean kept, String rule) {
         all.add(new Step("an earlier try of a claim arrives", false, next, kept ? null : rule));
     }
 
-    /** An operator looks at the parked key, or decides on it. */
+    /** An operator looks the parked key up, or decides on it. */
     void operator(String what, State next, boolean kept) {
         all.add(new Step("an operator " + what, false, next, kept ? null : Rules.OPERATOR_DECIDES_ON_WHAT_IT_SAW));
     }
 
-    /** SQS moves a message to the dead-letter queue, also one of other content than its key was completed for, or
-     * whose handler threw. */
+    /**
+     * SQS moves a message to the dead-letter queue. The key may be completed for other content, or the handler may have
+     * thrown.
+     */
     void giveUp(int which, State next) {
         boolean kept = next.faults() < allFaults || mode == Mode.OTHER_CONTENT || mode == Mode.LIMITED;
         all.add(new Step("SQS gives message %d up".formatted(which), false, next, kept ? null : Rules.NONE_GIVEN_UP));
     }
 
-    /** Adds a fault, if one more may happen. */
+    /** Adds a fault if one more fault may happen. */
     void fault(int who, String what, State next) {
         if (next.faults() > 0) {
             all.add(new Step("FAULT " + name(who) + " " + what, true, next.afterFault(), null));

@@ -7,8 +7,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Treats states as one if they differ only in the names of workers or messages. A state whose order is unclear stays
- * as it is, which costs time, and breaks no rule.
+ * Treats states as one if they differ only in the names of workers or messages. A state with an ambiguous order stays
+ * as it is, which costs time but breaks no rule.
  */
 final class Symmetry {
 
@@ -56,7 +56,7 @@ final class Symmetry {
                 state.faults());
     }
 
-    /** Returns whether one becomes the other by other names. */
+    /** Returns whether renaming turns one state into the other. */
     static boolean areSame(State one, State other) {
         State wanted = named(other);
         State swapped = messagesSwapped(one);

@@ -5,8 +5,8 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * Records from which state each state was reached first, and returns the path to a state, with the names of workers
- * and messages that hold along it.
+ * Records the predecessor through which each state was first reached. Returns the path to a state, with the names of
+ * workers and messages that hold along the path.
  */
 final class Trace {
 
@@ -25,7 +25,7 @@ final class Trace {
         return told(way(states, last));
     }
 
-    /** Returns the way to a state that follows another. */
+    /** Returns the path to a state that follows another state. */
     List<String> to(List<State> states, int at, State last) {
         LinkedList<State> way = way(states, at);
         way.add(last);

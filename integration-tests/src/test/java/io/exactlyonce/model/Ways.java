@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Pairs of states, of which the second can follow the first. */
+/** Pairs of states in which the second state can follow the first. */
 final class Ways {
 
     private int[] from = new int[1 << 16];
@@ -20,7 +20,7 @@ final class Ways {
         count++;
     }
 
-    /** Returns the states from which these can be reached. */
+    /** Returns the states from which the given states can be reached. */
     BitSet leadingTo(BitSet ends, int states) {
         int[] begin = new int[states + 1];
         for (int way = 0; way < count; way++) {
@@ -43,7 +43,7 @@ final class Ways {
         return reached;
     }
 
-    /** Orders the first ones by the second ones. */
+    /** Orders the first states of all pairs by their second states. */
     private int[] sources(int[] next) {
         int[] sources = new int[count];
         for (int way = 0; way < count; way++) {

@@ -4,18 +4,18 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One worker's memory, which a crash erases.
+ * The memory of one worker, which a crash erases.
  *
- * @param message which message it handles
+ * @param message the message that it handles
  * @param claim the id of its request
- * @param attempt of its claim, once acquired
- * @param window ticks left of the message's window by its own clock
- * @param lease ticks left of the claim's lease by its own clock
- * @param doubt whether the claim that it gives up may have had effects
+ * @param attempt the attempt of its claim, once acquired
+ * @param window the remaining ticks of the message's visibility timeout by the worker's clock
+ * @param lease the remaining ticks of the claim's lease by the worker's clock
+ * @param doubt whether the claim that it releases may have had effects
  * @param met the row that it read and is about to take over, or to write at the end of its transaction, if any
- * @param paused whether it stands still while time passes
+ * @param paused whether the worker stands still while time passes
  * @param leaseFails whether a renewal of the lease has failed since the last tick
- * @param windowFails the same of the window
+ * @param windowFails whether a renewal of the visibility timeout has failed since the last tick
  */
 record Worker(
         Phase phase,
@@ -36,9 +36,9 @@ record Worker(
         IDLE,
         /** The worker has requested the key. */
         CLAIMING,
-        /** The claim has read the row, and has not written yet. */
+        /** The claim has read the row but has not written yet. */
         READ,
-        /** Holds the key, and has no answer yet. */
+        /** The claim holds the key, but the worker has no answer yet. */
         ACQUIRED,
         /** The handler runs. */
         HANDLING,
@@ -85,17 +85,17 @@ record Worker(
                 Phase.ACQUIRED, message, claim, number, window, lease, doubt, null, paused, leaseFails, windowFails);
     }
 
-    /** Works in a transaction that has read the row, and takes it for what it was until the end. */
+    /** Works in a transaction that has read the row. The worker assumes until the end that the row is unchanged. */
     Worker working(Phase next, int number, Row row) {
         return new Worker(next, message, claim, number, window, lease, doubt, row, paused, leaseFails, windowFails);
     }
 
-    /** Renews its lease no more, and gives its claim up in time. */
+    /** The worker stops renewing its lease, and releases its claim in time. */
     Worker giveUp(Phase next, boolean inDoubt) {
         return new Worker(next, message, claim, 0, window, lease, inDoubt, null, paused, leaseFails, windowFails);
     }
 
-    /** Has no claim any more that it cares about, and forgets it. */
+    /** The worker no longer needs its claim, and forgets it. */
     Worker letGo(Phase next) {
         return new Worker(next, message, 0, 0, window, 0, false, null, paused, leaseFails, windowFails);
     }

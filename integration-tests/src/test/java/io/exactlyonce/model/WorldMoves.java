@@ -46,7 +46,7 @@ final class WorldMoves {
         }
     }
 
-    /** Renews a lease, also past its end: only the store can tell whether another worker has taken the key over. */
+    /** Renews a lease, even after its expiry. Only the store knows whether another worker has taken the key over. */
     private static void renewLease(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         if (state.isTransactional(who) || !worker.phase().renewsLease() || worker.lease() == Steps.TICKS) {
@@ -86,8 +86,8 @@ final class WorldMoves {
     }
 
     /**
-     * A healthy worker does what is due in time; so time passes only where no worker is in a hurry, or where one stands
-     * still.
+     * A healthy worker does everything in time. Time therefore passes only if no worker has something urgent to do, or
+     * if a worker is paused.
      */
     private static void tick(State state, Steps steps) {
         if (state.isInAHurry(0) || state.isInAHurry(1)) {
@@ -107,7 +107,7 @@ final class WorldMoves {
         return message.hiddenFor(less(message.hidden()));
     }
 
-    /** A worker without an answer repeats the request as time passes, so its lease always counts from now. */
+    /** A worker without an answer repeats the request as time passes, so its lease always counts from the present. */
     private static Worker tick(Worker worker) {
         int lease = worker.phase() == Phase.CLAIMING ? worker.lease() : less(worker.lease());
         return worker.times(less(worker.window()), lease).failing(false, false);

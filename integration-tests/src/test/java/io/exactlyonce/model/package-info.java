@@ -1,5 +1,5 @@
 /**
- * The protocol as a small state machine, explored exhaustively: two workers, one key, a message and its duplicate.
+ * A small state machine of the protocol, explored exhaustively: two workers, one key, a message and its duplicate.
  * {@code docs/contributing/model.md} describes its contents and its limits.
  */
 @NullMarked

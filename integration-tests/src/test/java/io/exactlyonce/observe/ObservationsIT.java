@@ -48,7 +48,10 @@ class ObservationsIT {
         }
     }
 
-    /** Goes by the rule of tracers: what is received continues the trace that it carries, everything else its parent's. */
+    /**
+     * Follows the rule of tracers: a received message continues the trace in its headers, and any other observation
+     * continues the trace of its parent.
+     */
     private static final class Traces implements ObservationHandler<Observation.Context> {
         private final Map<String, String> traces = new ConcurrentHashMap<>();
 

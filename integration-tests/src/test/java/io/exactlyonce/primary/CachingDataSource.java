@@ -14,7 +14,7 @@ import javax.sql.rowset.CachedRowSet;
 import javax.sql.rowset.RowSetProvider;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** A DataSource that behaves like a proxy with a cache: it answers a repeated read from its memory. */
+/** A DataSource that behaves like a caching proxy. The DataSource answers a repeated read from its memory. */
 final class CachingDataSource extends DelegatingDataSource {
 
     private final Map<String, CachedRowSet> answers = new HashMap<>();

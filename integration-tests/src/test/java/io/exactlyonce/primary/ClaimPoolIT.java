@@ -50,7 +50,7 @@ class ClaimPoolIT {
         }
     }
 
-    /** The driver would commit claims as the database's default says, whatever is configured for them. */
+    /** The driver would commit claims with the database's default, whatever is configured for claims. */
     @Test
     void driverThatSendsStatementsApartIsRefused() {
         try (ClaimPool pool = pool(URL + "?preferQueryMode=simple")) {

@@ -49,7 +49,8 @@ class ClaimPoolTests {
     }
 
     /**
-     * A caller that also writes other callers' claims may be interrupted, which must not look like a failed database.
+     * A caller that also writes other callers' claims may be interrupted. The interrupt must not look like a failed
+     * database.
      */
     @Test
     void interruptOfAWaitingCallerIsTheCauseAndIsKept() throws Exception {
@@ -72,7 +73,7 @@ class ClaimPoolTests {
         }
     }
 
-    /** The driver asks the server of each new connection, also if the URL has one host. */
+    /** The driver queries the server of each new connection, even if the URL has one host. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

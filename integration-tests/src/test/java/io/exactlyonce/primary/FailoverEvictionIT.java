@@ -50,8 +50,8 @@ class FailoverEvictionIT {
     }
 
     /**
-     * A connection that was used a moment ago is returned without a check, although its server may be gone with the
-     * broken one.
+     * The pool returns a recently used connection without a check, although its server may have failed together with
+     * the broken connection.
      */
     @Test
     void noConnectionIsGivenOutAgainOnceOneBroke() throws SQLException {

@@ -32,7 +32,7 @@ public final class ImpatientPool {
         return new ClaimPool.Target("spring.datasource.url", url, username, password);
     }
 
-    /** Returns why the check at the start refuses a pool. */
+    /** Returns the reason for which the startup check refuses a pool. */
     static ClaimDatabaseException refusalOf(ClaimPool pool) {
         ClaimDatabaseException refusal =
                 catchThrowableOfType(ClaimDatabaseException.class, () -> new PrimaryCheck(pool).verify());

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** An application's pool that is marked for claims: its settings stay, and each connection must lead to a primary. */
+/** An application's pool that is marked for claims. Its settings stay, and each connection must lead to a primary. */
 class MarkedDataSourceIT {
 
     private static final String UNTRIED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";
@@ -33,7 +33,7 @@ class MarkedDataSourceIT {
 
     private final String url = SERVER.createDatabase();
 
-    /** Hides the pool, so that it looks like one of another vendor. */
+    /** Hides the pool, so that it looks like a pool of another vendor. */
     private static final class UnknownPool extends AbstractDataSource {
 
         private final DataSource hidden;
@@ -53,7 +53,9 @@ class MarkedDataSourceIT {
         }
     }
 
-    /** HikariCP lends sessions out untried for this long after their last use: here longer than any test takes. */
+    /**
+     * HikariCP returns sessions without a check for this long after their last use. The time is longer than any test.
+     */
     @BeforeAll
     static void lendSessionsOutUntried() {
         System.setProperty(UNTRIED_MILLIS, "60000");
@@ -91,8 +93,8 @@ class MarkedDataSourceIT {
     }
 
     /**
-     * If the pool is HikariCP, the first failure replaces all sessions. In other pools each call replaces two at
-     * most.
+     * If the pool is HikariCP, the first failure replaces all sessions. In other pools, each call replaces at most two
+     * sessions.
      */
     private static void assertThatClaimsGoOnAfter(HikariDataSource pool, boolean known, Failover failover)
             throws SQLException {

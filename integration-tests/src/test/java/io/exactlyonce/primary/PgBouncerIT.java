@@ -36,14 +36,14 @@ class PgBouncerIT {
                 var claims = pool(bouncer.lead(url))) {
             ClaimDatabaseException refused = refusalOf(claims);
             assertThat(refused.problem()).contains("mixes up prepared statements");
-            // A prepared statement is unknown, or has another meaning, depending on the next session.
+            // A prepared statement may be unknown or have another meaning in the next session.
             assertThat(refused.problem()).containsPattern("mixes up prepared statements \\(SQLSTATE (42P05|26000)");
             assertThat(refused.remedy())
                     .contains("add prepareThreshold=0 to spring.datasource.url", "max_prepared_statements");
         }
     }
 
-    /** A pool of the application's makes no difference. */
+    /** An application's own pool fails startup in the same way. */
     @Test
     void markedPoolThatMixesThemUpIsRefused() throws Exception {
         try (var bouncer = ConnectionProxy.pgBouncer("transaction", POOL_SIZE)) {

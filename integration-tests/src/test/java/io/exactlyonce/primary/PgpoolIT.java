@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Claims behind a real Pgpool-II, in front of a primary and of a replica that lags by seconds. */
+/** Claims behind a real Pgpool-II, which stands in front of a primary and a replica that lags by seconds. */
 @NeedsProgram(value = "pgpool", debianPackage = "pgpool2")
 class PgpoolIT {
 
@@ -48,7 +48,7 @@ class PgpoolIT {
         }
     }
 
-    /** Each of the many reads goes to one of the two servers, by chance, so either problem may be detected first. */
+    /** Each of the many reads goes to a random server, so either problem may be detected first. */
     @Test
     void readsThatAreBalancedByStatementStopTheStart() throws Exception {
         try (var pgpool =
@@ -66,7 +66,9 @@ class PgpoolIT {
         assertAccepted("load_balance_mode = off", "");
     }
 
-    /** Follows docs/postgresql.md: the driver names the application in the start-up packet, which Pgpool-II reads. */
+    /**
+     * Follows docs/postgresql.md: the driver sends the application's name in the startup packet, which Pgpool-II reads.
+     */
     @Test
     void itIsAcceptedIfReadsOfClaimsAreRedirectedToThePrimary() throws Exception {
         assertAccepted(

@@ -36,7 +36,7 @@ class PrimaryCheckTests {
         }
     }
 
-    /** The form of libpq's URLs, which the driver cannot parse, and a name that no driver has. */
+    /** The URL format of libpq, which the driver cannot parse, and a host name that does not exist. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -51,7 +51,7 @@ class ReplicaMonitorIT {
     @AfterAll
     static void stopReplica() throws Exception {
         replica.close();
-        // A class that fails is run again, in the same database.
+        // A failed class is run again in the same database.
         PRIMARY.execute("DROP TABLE traffic");
     }
 
@@ -91,7 +91,7 @@ class ReplicaMonitorIT {
         }
     }
 
-    /** Trap: each check opened a connection, authenticated, and closed it. */
+    /** Trap: each look-up opened a connection, authenticated, and closed it. */
     @Test
     void looksShareAConnectionOfThePool() {
         var opened = new AtomicInteger();
@@ -109,7 +109,7 @@ class ReplicaMonitorIT {
             }
 
             assertThat(latest()).isNotEmpty();
-            // The pool may open a second one, when it is asked while its first is on the way back.
+            // The pool may open a second connection if a caller arrives while the first one is being returned.
             assertThat(opened).hasValueLessThanOrEqualTo(2);
         }
     }

@@ -51,7 +51,7 @@ class RotatedPasswordIT {
         void handle(String order) {}
     }
 
-    /** The role's current password, as a token service has it. */
+    /** The role's current password, as a token service would return it. */
     @Configuration(proxyBeanMethods = false)
     static class Marked {
 
@@ -151,7 +151,7 @@ class RotatedPasswordIT {
         return url;
     }
 
-    /** Changes the password, and ends all sessions that were opened with the one before. */
+    /** Changes the password, and ends all sessions that were opened with the previous one. */
     private void change(String password) {
         superuser.execute("ALTER ROLE %s PASSWORD '%s'".formatted(role, password));
         superuser.queryForList("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = ?", role);

@@ -43,7 +43,7 @@ class RoutingIT {
         server.close();
     }
 
-    /** Routes by the transaction's state, as the first examples on the web do. */
+    /** Routes by the transaction's state, as the most common examples on the web do. */
     private static final class ReadOnlyGoesToReplica extends AbstractRoutingDataSource {
 
         ReadOnlyGoesToReplica() {
@@ -57,7 +57,7 @@ class RoutingIT {
         }
     }
 
-    /** A DataSource that does not reveal the one that it wraps. */
+    /** A DataSource that hides the DataSource that it wraps. */
     private static class Opaque extends AbstractDataSource {
 
         private final DataSource wrapped;
@@ -121,7 +121,7 @@ class RoutingIT {
         }
     }
 
-    /** The first connection meets the primary, and the second lands on another server. */
+    /** The first connection leads to the primary, and the second to another server. */
     @Test
     void balancerThatChoosesAServerForEachConnection() {
         var target = new ClaimPool.Target("spring.datasource.url", URL, null, null);
@@ -139,7 +139,9 @@ class RoutingIT {
         }
     }
 
-    /** Answers like the real pooler of {@link PgBouncerIT}, so that the test also runs where that is not installed. */
+    /**
+     * Answers like the real pooler of {@link PgBouncerIT}, so that the test also runs on machines without PgBouncer.
+     */
     @Test
     void poolerThatMixesUpPreparedStatements() {
         var pooler = new Opaque(PRIMARY) {

@@ -88,8 +88,8 @@ class TlsIT {
     }
 
     /**
-     * {@code spring.datasource.hikari.data-source-properties} ask for the check, and not the URL, which claims and
-     * their pool share.
+     * {@code spring.datasource.hikari.data-source-properties} request the certificate check. The URL, which claims and
+     * their pool share, does not.
      */
     @Test
     void startFailsWhereTheServerCannotProveWhoItIsToTheApplicationsPool(CapturedOutput output) {
@@ -135,7 +135,7 @@ class TlsIT {
         try (ClaimPool claims = ImpatientPool.of(target)) {
             claims.own().orElseThrow().setConnectionTimeout(250);
 
-            // The pool only reports that it has no connection, until the first one is open.
+            // Until the first connection is open, the pool only reports that it has no connection.
             await().untilAsserted(() -> assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
                     .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains(" for claims (" + told);
@@ -153,7 +153,7 @@ class TlsIT {
         return "jdbc:postgresql://%s:%d/postgres".formatted(host, server.port());
     }
 
-    /** Returns of each connection of claims whether it is encrypted. */
+    /** Returns for each connection of claims whether it is encrypted. */
     private static List<Boolean> encryption() {
         return new JdbcTemplate(server.dataSource())
                 .queryForList(
@@ -162,7 +162,7 @@ class TlsIT {
                         ClaimPool.NAME);
     }
 
-    /** Makes a certificate for {@code localhost} that is its own authority, and its key. */
+    /** Makes a self-signed certificate for {@code localhost}, and its key. */
     private static void certify(String name) throws Exception {
         Path store = directory.resolve(name + ".p12");
         Process keytool = new ProcessBuilder(
@@ -195,7 +195,7 @@ class TlsIT {
                 keys.getKey(name, PASSWORD.toCharArray()).getEncoded());
     }
 
-    /** PostgreSQL takes no key that others may read. */
+    /** PostgreSQL accepts no key that other users can read. */
     private static void write(Path file, String type, byte[] content) throws IOException {
         Files.writeString(
                 file,
