@@ -44,8 +44,8 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.core.io.ByteArrayResource;
 
 /**
- * The {@code curl} commands of the pages for operators, as they stand there, on an application with the properties of the
- * console's page. The address is the application's, and {@code 4d7e1c02-...} is the claim that was seen.
+ * The {@code curl} commands of the pages for operators, word for word, on an application with the properties of the
+ * console's page. Only the address and {@code 4d7e1c02-...}, the claim that the operator saw, are replaced.
  */
 @UsesSqs
 class DocumentedRequestsIT {

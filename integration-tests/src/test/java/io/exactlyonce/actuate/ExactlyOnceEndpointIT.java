@@ -151,7 +151,7 @@ class ExactlyOnceEndpointIT {
                 .toString();
     }
 
-    /** Spring Security's, which rejects paths with much that a key may have. */
+    /** Spring Security's firewall, which rejects many characters in paths that a key may contain. */
     @Configuration(proxyBeanMethods = false)
     static class Firewall {
         @Bean
@@ -160,7 +160,7 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** A scope as the pages recommend it, and keys that a path of a URL cannot have. */
+    /** A scope as the pages recommend it, and keys that cannot be a path of a URL. */
     @ParameterizedTest
     @ValueSource(classes = {Listener.class, Firewall.class})
     void eachScopeAndKeyIsShownAndDecidedByItselfAndByItsHash(Class<?> configuration) throws Exception {
@@ -278,7 +278,7 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** An operator does this when the cause is fixed: the key may run again, and its message is redelivered. */
+    /** An operator releases the key when the cause is fixed. The key may run again, and its message is redelivered. */
     @Test
     @DeviatesOn(server = SqsProduct.MOTO, reason = "it has no StartMessageMoveTask")
     void parkedKeyIsReleasedAndItsMessageRedriven(CapturedOutput output) throws Exception {
@@ -315,7 +315,10 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** After an incident: many keys are decided at once, and some of their messages redriven, without SQS's task for whole queues. */
+    /**
+     * After an incident, many keys are decided at once. Some of their messages are redriven without SQS's task for
+     * whole queues.
+     */
     @Test
     void parkedKeysAreDecidedAtOnceAndTheirDeadLettersRedrivenByHash(CapturedOutput output) throws Exception {
         String deadLetters = SQS.createQueue(30);
@@ -386,7 +389,7 @@ class ExactlyOnceEndpointIT {
                             "because \"article is back\": 3 decided, 0 not parked any more",
                             "asked to redrive 3 chosen dead letters of listener 'orders', because \"article is back\": 2"
                                     + " redriven, 1 not");
-            // Each key is received once more after it was parked.
+            // Each parked message is received once more.
             assertThat(output.getOut()
                             .lines()
                             .filter(line -> line.contains(" WARN ") && line.contains("until an operator")))
@@ -401,7 +404,7 @@ class ExactlyOnceEndpointIT {
         return JSON.readTree(answer.substring("200 ".length()));
     }
 
-    /** Spring Security, as Boot would set it up: an operator and a viewer, by their passwords. */
+    /** Sets Spring Security up as Boot's documentation does, with passwords for an operator and a viewer. */
     @Configuration(proxyBeanMethods = false)
     static class Secured {
         @Bean
@@ -462,7 +465,10 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** A key, what it is the key of, what came of it, a receipt handle, and the password of claims' database. */
+    /**
+     * Texts that must not be shown: a key, its entity, a result, a receipt handle, and the password of the claim
+     * database.
+     */
     @Test
     void noEndpointAndNoLogShowsWhatIsNoBusinessOfTheirs(CapturedOutput output) throws Exception {
         String queue = SQS.createQueue(30, SQS.createQueue(30), 2);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** The answer to an operator whose redrive SQS refuses names the reason, and is no bare 500. */
+/** If SQS refuses a redrive, the operator's response names the reason instead of a bare status 500. */
 class RefusedRedriveIT {
 
     private static final SqsBackend ELASTIC_MQ = SqsServer.elasticMq();

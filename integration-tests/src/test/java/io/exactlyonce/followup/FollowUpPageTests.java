@@ -16,7 +16,7 @@ class FollowUpPageTests {
 
     private static final DocumentedCode PAGE = DocumentedCode.of("follow-up-messages.md");
 
-    /** The tests' queues have a prefix, by which an account's rights name them. */
+    /** The tests' queues have a prefix, so that rights in an AWS account can name them. */
     private static final String PREFIX = "exactly-once-it-";
 
     @ParameterizedTest

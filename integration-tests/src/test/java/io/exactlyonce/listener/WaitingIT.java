@@ -28,8 +28,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
 /**
- * Deliveries whose key is held elsewhere: by another handler of this application, or by a worker that is only a claim
- * in the store.
+ * Deliveries whose key is held elsewhere: by another handler of this application, or by a worker that exists only as a
+ * claim in the store.
  */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
@@ -113,7 +113,7 @@ class WaitingIT {
 
             assertHandledSoon(application, new Call("o1", 1, false));
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(1);
-            // The findings of another test's audit may come late.
+            // The audit of another test may report late.
             assertThat(output.toString().lines().filter(line -> line.contains(queue)))
                     .isNotEmpty()
                     .allMatch(line -> line.contains(" INFO "));

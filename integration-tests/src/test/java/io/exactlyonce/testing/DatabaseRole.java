@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A database user that a test can shut out while other users continue. This looks like the outage of one pool, or of
- * its pooler.
+ * A database user that a test can lock out while other users continue. For the application this looks like an outage of
+ * one pool, or of its pooler.
  */
 public final class DatabaseRole {
 
@@ -40,13 +40,13 @@ public final class DatabaseRole {
         endSessions();
     }
 
-    /** Ends the user's connections; in new ones it meets a server that takes no writes, as after a failover. */
+    /** Ends the user's connections. New connections reach a server that refuses writes, as after a failover. */
     public void demote() {
         server.execute("ALTER ROLE %s SET default_transaction_read_only = on".formatted(name));
         endSessions();
     }
 
-    /** Gives the user its connections and its rights back. Sessions that are open stay as they are. */
+    /** Restores the user's connections and rights. Open sessions stay as they are. */
     public void restore() {
         server.execute("ALTER ROLE %s LOGIN".formatted(name));
         server.execute("ALTER ROLE %s RESET default_transaction_read_only".formatted(name));

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 @ExtendWith(DeviatesOn.Condition.class)
 public @interface DeviatesOn {
 
-    /** The reason of a server whose FIFO queues deviate. */
+    /** The reason for a server whose FIFO queues deviate. */
     String GROUP_IN_FLIGHT =
             "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
                     + " in flight, unlike AWS";
@@ -28,10 +28,10 @@ public @interface DeviatesOn {
     /** The server that deviates. */
     SqsProduct server();
 
-    /** The behaviour of the server, and that of AWS. */
+    /** The behaviour of the server, and the behaviour of AWS. */
     String reason();
 
-    /** Skips the test where the server deviates, and says why. */
+    /** Skips the test on a server that deviates, and gives the reason. */
     final class Condition implements ExecutionCondition {
 
         @Override

@@ -37,7 +37,7 @@ class DeviatesOnTests {
         assertThat(evaluate(SqsProduct.UNKNOWN).isDisabled()).isFalse();
     }
 
-    /** The pages are those of LocalStack 4.14.0 and of moto 5.2.5, cut short. */
+    /** The excerpts are from the pages of LocalStack 4.14.0 and moto 5.2.5. */
     @Test
     void serverAtAnAddressSaysItselfWhatItIs() throws IOException {
         assertThat(productOf(Map.of("/_localstack/health", "{\"services\": {\"sqs\": \"available\"}}")))

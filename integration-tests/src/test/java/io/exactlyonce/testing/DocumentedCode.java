@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentedCode {
 
-    /** A heading, or a block. Neither is looked for within the other. */
+    /** A heading or a block. Headings within a block and blocks within a heading do not count. */
     private static final Pattern PART = Pattern.compile(
             "^#+ (?<heading>[^\\n]*)$|^(?<indent> *)```(?<language>\\w*)$\\R(?<code>.*?)^\\k<indent>```$",
             Pattern.MULTILINE | Pattern.DOTALL);
@@ -42,15 +42,15 @@ public final class DocumentedCode {
     /**
      * A block of code.
      *
-     * @param heading of its section
-     * @param language as the document says it
-     * @param name of the test's, or {@code null}
-     * @param code without the indentation of a list
+     * @param heading the heading of its section
+     * @param language the language that the document states
+     * @param name the name of the test, or {@code null}
+     * @param code the code without the indentation of a list
      */
     public record Block(
             String heading, String language, @Nullable String name, String code) {
 
-        /** Returns whether one of its lines begins with one of these programs, also behind a prompt or an assignment. */
+        /** Returns whether a line begins with one of these programs, possibly after a prompt or an assignment. */
         public boolean runsOneOf(String programs) {
             return Pattern.compile("(?m)^(?:\\$ )?(?:\\$?\\w+ ?= ?(?:\\$\\()?)?(?:%s) ".formatted(programs))
                     .matcher(code)
@@ -105,7 +105,9 @@ public final class DocumentedCode {
                 .orElseThrow(() -> new IllegalArgumentException("Nothing in the document is like " + pattern));
     }
 
-    /** Returns what a test source has between {@code // tag::name} and {@code // end::name}, without its indentation. */
+    /**
+     * Returns the text between {@code // tag::name} and {@code // end::name} in a test source, without its indentation.
+     */
     public static String example(Class<?> test, String name) {
         Path source = Path.of("src/test/java", test.getName().replace('.', '/') + ".java");
         try {

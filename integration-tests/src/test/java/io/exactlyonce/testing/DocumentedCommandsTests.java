@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever the pages tell operators to run is run by a test, or by {@code .ci/newcomer/run}, as it stands there. */
+/** Each command on the pages for operators is run, word for word, by a test or by {@code .ci/newcomer/run}. */
 class DocumentedCommandsTests {
 
     private static final String PROGRAMS = "psql|curl|aws";
@@ -26,10 +26,10 @@ class DocumentedCommandsTests {
     /** Languages of blocks that are no commands. */
     private static final Set<String> SHOWN = Set.of("java", "json", "text", "xml", "hcl");
 
-    /** The language of blocks whose page says that they were not tried. */
+    /** The language of blocks that the page marks as not tried. */
     private static final String NOT_TRIED = "powershell";
 
-    /** A page's blocks that are those of another page. */
+    /** Blocks of a page that are the same as blocks of another page. */
     private static final String AS_IN_README = "first-listener.md";
 
     private static List<String> tests;
@@ -97,7 +97,7 @@ class DocumentedCommandsTests {
         return isRunByTheScript(page.equals("../README.md") ? "README.md" : "docs/" + page, block);
     }
 
-    /** The script names a block by its section and its number there. */
+    /** The script names a block by its section and its number in the section. */
     private static boolean isRunByTheScript(String page, Block block) {
         List<Block> section = DocumentedCode.of("../" + page).blocks().stream()
                 .filter(other -> other.heading().equals(block.heading())

@@ -23,7 +23,7 @@ public final class EmbeddedDatabase {
 
     private EmbeddedDatabase() {}
 
-    /** Returns the server of this JVM, and starts it first if need be. */
+    /** Returns the server of this JVM, and starts it at the first call. */
     public static EmbeddedDatabase shared() {
         return Holder.SHARED;
     }
@@ -37,7 +37,7 @@ public final class EmbeddedDatabase {
         return server.createDatabase("test_" + databases.incrementAndGet());
     }
 
-    /** Creates a database whose encoding has few letters only; returns its URL. */
+    /** Creates a database whose encoding has few characters, and returns its URL. */
     public String createLatin1Database() {
         String name = "latin1_" + databases.incrementAndGet();
         new JdbcTemplate(server.dataSource())
@@ -61,7 +61,7 @@ public final class EmbeddedDatabase {
     }
 
     /**
-     * Returns the superuser's way into a database for a test's own statements: without a pool, a connection for each.
+     * Returns superuser access to a database for a test's own statements, with a new connection for each statement.
      *
      * @param url from {@link #createDatabase()}
      */
@@ -73,7 +73,7 @@ public final class EmbeddedDatabase {
         return dataSource;
     }
 
-    /** Takes a database away: ends its connections, and refuses new ones until {@link #reconnect}. */
+    /** Makes a database unavailable: ends its connections, and refuses new ones until {@link #reconnect}. */
     public void disconnect(String url) {
         JdbcTemplate server = allowConnections(url, false);
         server.queryForList(

@@ -20,10 +20,10 @@ public @interface NeedsProgram {
     /** The program's file name. */
     String value();
 
-    /** Debian's name for the package that has it. */
+    /** The name of the Debian package that contains the program. */
     String debianPackage();
 
-    /** Looks for the program, and says what is missing. */
+    /** Checks for the program, and reports a missing one. */
     final class Condition implements ExecutionCondition {
 
         @Override
@@ -37,7 +37,7 @@ public @interface NeedsProgram {
             String reason = "%s needs %s, which is not installed; on Debian: apt-get install %s"
                     .formatted(test.getSimpleName(), needed.value(), needed.debianPackage());
             if (context.getTestMethod().isEmpty()) {
-                // Logs the reason on the console, because reports name it in their XML only.
+                // Logs the reason on the console, because reports contain it only in their XML.
                 LoggerFactory.getLogger(NeedsProgram.class).warn("Skipped: {}", reason);
             }
             return ConditionEvaluationResult.disabled(reason);

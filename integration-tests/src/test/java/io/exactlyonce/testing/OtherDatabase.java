@@ -9,12 +9,12 @@ import java.sql.SQLSyntaxErrorException;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * A driver of a database that is not PostgreSQL: it answers the statements of startup as H2 2.4.240 does. H2 itself on
- * the class path would become the DataSource of each test application that names none.
+ * A driver that imitates another database: it answers the statements of startup as H2 2.4.240 does. H2 itself would
+ * become the DataSource of each test application that names none, because it would be on the class path.
  */
 public final class OtherDatabase extends AbstractDataSource {
 
-    /** The answer of that database to a function that it does not have. */
+    /** The answer of H2 to a function that it does not have. */
     public static final String ANSWER = "Function \"CURRENT_SETTING\" not found";
 
     private static final String FUNCTION_NOT_FOUND = "90022";

@@ -13,14 +13,17 @@ public final class ReloadingClassLoader extends ClassLoader {
     private final String prefix;
 
     /**
-     * Loads this project's classes again, except those that tests share, such as servers. The parent loads all
-     * others.
+     * Loads this project's classes again, except those that tests share, such as servers. The parent loads all other
+     * classes.
      */
     public ReloadingClassLoader() {
         this(OURS);
     }
 
-    /** Makes one of a class and those within it, as a developer's restart loads an application's. Its parent has all else. */
+    /**
+     * Makes a loader of one class and its nested classes, as a developer's restart loads an application's classes. The
+     * parent loads all other classes.
+     */
     public ReloadingClassLoader(Class<?> application) {
         this(application.getName());
     }

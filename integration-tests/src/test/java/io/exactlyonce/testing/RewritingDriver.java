@@ -9,8 +9,8 @@ import java.util.Properties;
 import java.util.function.UnaryOperator;
 
 /**
- * Replaces PostgreSQL's JDBC driver until it is closed, and prepares rewritten statements. So an unchanged test runs
- * on other statements.
+ * Replaces PostgreSQL's JDBC driver until it is closed, and prepares rewritten statements. An unchanged test then runs
+ * with other statements.
  */
 public final class RewritingDriver extends org.postgresql.Driver implements AutoCloseable {
 
@@ -21,7 +21,7 @@ public final class RewritingDriver extends org.postgresql.Driver implements Auto
         this.rewriting = rewriting;
     }
 
-    /** Takes the place of PostgreSQL's own. */
+    /** Replaces PostgreSQL's own driver. */
     public static RewritingDriver open(UnaryOperator<String> rewriting) throws SQLException {
         RewritingDriver driver = new RewritingDriver(rewriting);
         // DriverManager tries drivers in the order of registration.
@@ -32,7 +32,7 @@ public final class RewritingDriver extends org.postgresql.Driver implements Auto
 
     @Override
     public void close() throws SQLException {
-        // A pool of another test's may keep a connection that it opened meanwhile.
+        // A pool of another test may keep a connection that it opened meanwhile.
         open = false;
         DriverManager.deregisterDriver(this);
         register();

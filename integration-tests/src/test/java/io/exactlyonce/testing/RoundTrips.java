@@ -14,7 +14,7 @@ import java.util.logging.Logger;
  */
 public final class RoundTrips implements AutoCloseable {
 
-    /** Held, or its level would be forgotten with it. */
+    /** The logger is referenced here. Otherwise it would be collected, and its level lost. */
     private final Logger driver = Logger.getLogger("org.postgresql.core.v3.QueryExecutorImpl");
 
     private final AtomicInteger syncs = new AtomicInteger();
@@ -56,12 +56,12 @@ public final class RoundTrips implements AutoCloseable {
         return syncs.get();
     }
 
-    /** Returns the statements so far, also those that share a round trip. */
+    /** Returns the statements so far, including those that share a round trip. */
     public int statements() {
         return executions.get();
     }
 
-    /** Returns the names of the threads that waited for them. */
+    /** Returns the names of the threads that waited for round trips. */
     public Set<String> threads() {
         return Set.copyOf(waiting);
     }

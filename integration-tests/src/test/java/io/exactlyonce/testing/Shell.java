@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
-/** Runs commands of a document in bash, as somebody does who copies them, in a directory and with variables. */
+/** Runs commands of a document in bash, as a reader would who copies them, in a directory and with variables. */
 public final class Shell {
 
     private static final long LONGEST_SECONDS = 60;
@@ -15,16 +15,16 @@ public final class Shell {
     private final Path directory;
     private final Map<String, String> variables;
 
-    /** @param directory where commands find and leave files */
+    /** @param directory the directory in which commands read and write files */
     public Shell(Path directory, Map<String, String> variables) {
         this.directory = directory;
         this.variables = variables;
     }
 
     /**
-     * Returns whether a program is installed. If it is not, a warning says what is not tested.
+     * Returns whether a program is installed. If it is not, a warning names the missing check.
      *
-     * @param instead what the test does without it
+     * @param instead the test's replacement for the program
      */
     public static boolean has(String program, String debianPackage, String instead) {
         boolean isThere = SystemProgram.find(program).isPresent();
@@ -35,7 +35,7 @@ public final class Shell {
         return isThere;
     }
 
-    /** Runs commands, of which none may fail; returns what they print. */
+    /** Runs commands, and returns their output. Fails if a command fails. */
     public String run(String commands) throws IOException, InterruptedException {
         Path output = Files.createTempFile("shell", ".out");
         Path errors = Files.createTempFile("shell", ".err");

@@ -47,7 +47,7 @@ public final class SplittingDataSource extends AbstractDataSource {
         return getConnection();
     }
 
-    /** Returns whether such a proxy takes a statement for a read. */
+    /** Returns whether such a proxy treats a statement as a read. */
     public static boolean isPlainRead(String sql) {
         String statement = sql.strip().toLowerCase(Locale.ROOT);
         return statement.startsWith("select")

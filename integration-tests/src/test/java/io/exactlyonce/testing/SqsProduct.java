@@ -10,7 +10,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 
 /**
- * The product behind the SQS server of these tests: the requested kind names it, and a server at an address
+ * The product behind the SQS server of these tests. The requested kind names the product, or the server at an address
  * identifies itself.
  */
 public enum SqsProduct {
@@ -32,14 +32,14 @@ public enum SqsProduct {
     private static SqsProduct find() {
         return switch (SqsServerKind.wanted()) {
             case LOCALSTACK -> LOCALSTACK;
-            // These two deviate from AWS where the answers leave ElasticMQ as it is.
+            // These two products deviate from AWS where the proxy's answers leave ElasticMQ unchanged.
             case ELASTICMQ, AWS_ANSWERS, AWS_WEATHER -> ELASTICMQ;
             case AWS -> AWS;
             case ENDPOINT -> at(SqsServerKind.endpoint());
         };
     }
 
-    /** Asks a server for pages that only one product has. */
+    /** Requests pages that only one product has. */
     static SqsProduct at(URI server) {
         if (answers(server.resolve("/_localstack/health"), "\"services\"")) {
             return LOCALSTACK;

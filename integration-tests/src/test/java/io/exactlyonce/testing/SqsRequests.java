@@ -38,27 +38,29 @@ public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInt
         failNext(type, Integer.MAX_VALUE);
     }
 
-    /** Says how requests fail that are to fail: by an answer of SQS, or as if it could not be reached. */
+    /** Sets how failing requests fail: by an answer of SQS, or as if SQS could not be reached. */
     public void failBy(RuntimeException failure) {
         this.failure = failure;
     }
 
-    /** Lets no request of a type fail any more. */
+    /** Lets requests of a type succeed again. */
     public void failNone(Class<? extends SqsRequest> type) {
         failuresLeft.remove(type);
     }
 
-    /** Returns the requests of a type so far, also those that failed here. */
+    /** Returns the requests of a type so far, including those that failed here. */
     public <T extends SqsRequest> List<T> of(Class<T> type) {
         return requests.stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    /** Returns the messages received so far: one as often as it was received, each time with another receipt handle. */
+    /**
+     * Returns the messages received so far. A message is listed once for each receive, with different receipt handles.
+     */
     public List<Message> received() {
         return received;
     }
 
-    /** Returns how often the message was received that was received most often. */
+    /** Returns the number of receives of the message that was received most often. */
     public long mostReceives() {
         return received.stream()
                 .collect(Collectors.groupingBy(Message::messageId, Collectors.counting()))

@@ -34,8 +34,8 @@ public final class SqsServer {
     private static final String NAME_PREFIX = "exactly-once-it-";
 
     /**
-     * Keeps the threads that all clients of this JVM share: closing the last client would wait for 2 s until they have
-     * ended, and so would each application under test.
+     * Keeps the threads that all clients of this JVM share. Without this client, closing the last client would wait 2 s
+     * for the threads to end, in each application under test.
      */
     private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
@@ -56,7 +56,7 @@ public final class SqsServer {
         return new SqsServer(Map.of(), SqsClient.create());
     }
 
-    /** Returns a server that runs elsewhere already; its queues are not deleted by themselves. */
+    /** Returns a server that already runs elsewhere. Its queues are not deleted automatically. */
     public static SqsServer at(URI endpoint) {
         Map<String, String> properties = Map.of(
                 "spring.cloud.aws.sqs.endpoint",
@@ -70,7 +70,7 @@ public final class SqsServer {
         return new SqsServer(properties, LocalSqs.client(endpoint));
     }
 
-    /** Returns the server of this JVM, and starts it first if need be. */
+    /** Returns the server of this JVM, and starts it at the first call. */
     public static SqsServer shared() {
         return Holder.SHARED;
     }
@@ -154,16 +154,19 @@ public final class SqsServer {
                 .messageBody(body));
     }
 
-    /** Gives a queue a dead-letter queue for messages with this number of receives; returns its name. */
+    /** Gives a queue a dead-letter queue for messages that reach this number of receives, and returns its name. */
     public String addDeadLetterQueue(String queue, int maxReceiveCount) {
         String deadLetters = createQueue(30);
         redrive(queue, deadLetters, maxReceiveCount);
         return deadLetters;
     }
 
-    /** Creates a standard queue whose messages go to another queue after this number of receives; returns its name. */
+    /**
+     * Creates a standard queue whose messages move to another queue after this number of receives, and returns its
+     * name.
+     */
     public String createQueue(int windowSeconds, String deadLetterQueue, int maxReceiveCount) {
-        // ElasticMQ redrives to queues only that have had their policy from the start.
+        // ElasticMQ moves messages only to queues that had their redrive policy from the start.
         return create(
                 NAME_PREFIX + UUID.randomUUID(),
                 Map.of(
@@ -173,12 +176,12 @@ public final class SqsServer {
                         redrivePolicy(deadLetterQueue, maxReceiveCount)));
     }
 
-    /** Changes after how many receives the messages of a FIFO queue go to its dead-letter queue. */
+    /** Changes the number of receives after which messages of a FIFO queue move to its dead-letter queue. */
     public void setMaxReceiveCount(String queue, int maxReceiveCount) {
         redrive(queue, deadLettersOf(queue), maxReceiveCount);
     }
 
-    /** Sets the queue to which messages of a queue go after this number of receives. */
+    /** Sets the queue to which messages move after this number of receives. */
     public void setDeadLetterQueue(String queue, String deadLetterQueue, int maxReceiveCount) {
         redrive(queue, deadLetterQueue, maxReceiveCount);
     }
@@ -251,7 +254,7 @@ public final class SqsServer {
         return at(container.getEndpoint());
     }
 
-    /** Returns the server of ElasticMQ in this JVM, to stand before it. */
+    /** Returns ElasticMQ's server in this JVM, for a proxy in front of it. */
     public static SqsBackend elasticMq() {
         return new SqsOverHttp(ElasticMq.ENDPOINT);
     }

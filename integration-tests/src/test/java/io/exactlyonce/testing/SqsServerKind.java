@@ -8,15 +8,15 @@ public enum SqsServerKind {
 
     /** {@code elasticmq}, the default: in this process. */
     ELASTICMQ,
-    /** {@code aws-answers}: the same, behind {@link io.exactlyonce.testing.wire.AwsAnswers}. */
+    /** {@code aws-answers}: ElasticMQ behind {@link io.exactlyonce.testing.wire.AwsAnswers}. */
     AWS_ANSWERS,
-    /** {@code aws-weather}: the same, through a network that delays, loses and repeats. */
+    /** {@code aws-weather}: the same, over a network that delays, loses and repeats requests. */
     AWS_WEATHER,
     /** {@code localstack}: in Docker. */
     LOCALSTACK,
     /** {@code aws}: with the default chains of credentials and region. */
     AWS,
-    /** An address such as {@code http://localhost:9324}: any server that listens there, with credentials that mean nothing. */
+    /** An address such as {@code http://localhost:9324}: any server at this address, with arbitrary credentials. */
     ENDPOINT;
 
     private static final String PROPERTY = "sqs.server";
@@ -28,7 +28,7 @@ public enum SqsServerKind {
                 : valueOf(value.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
-    /** Returns the address, if it is one. */
+    /** Returns the address if the kind is one. */
     static URI endpoint() {
         return URI.create(value());
     }

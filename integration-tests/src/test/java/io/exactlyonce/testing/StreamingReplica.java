@@ -20,12 +20,12 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A real streaming replica of a running embedded server, made by a base copy over SQL: the bundle has no
+ * A real streaming replica of a running embedded server, made from a base copy over SQL, because the bundle has no
  * {@code pg_basebackup}.
  */
 public final class StreamingReplica implements AutoCloseable {
 
-    /** Directories whose contents belong to the running primary alone. */
+    /** Directories whose contents belong only to the running primary. */
     private static final Set<String> EMPTIED = Set.of(
             "pg_wal",
             "pg_replslot",
@@ -41,7 +41,7 @@ public final class StreamingReplica implements AutoCloseable {
     private final Path directory;
     private final LocalPostgres server;
 
-    /** @param primary a superuser's way into the primary */
+    /** @param primary superuser access to the primary */
     public StreamingReplica(DataSource primary, int primaryPort) throws IOException, SQLException {
         this(primary, primaryPort, "replica", Duration.ZERO);
     }
@@ -49,7 +49,7 @@ public final class StreamingReplica implements AutoCloseable {
     /**
      * Makes a replica that lags.
      *
-     * @param primary a superuser's way into the primary
+     * @param primary superuser access to the primary
      * @param name its {@code application_name}
      * @param delay how long it waits before it shows a commit
      */
@@ -118,7 +118,10 @@ public final class StreamingReplica implements AutoCloseable {
             return FileVisitResult.CONTINUE;
         }
 
-        /** The primary runs on: a file that it removed meanwhile is not needed, the log replays its removal. */
+        /**
+         * The primary continues to run. A file that it removes during the copy is not needed, because replaying the log
+         * removes it, too.
+         */
         @Override
         public FileVisitResult visitFileFailed(Path file, IOException failure) {
             if (Files.exists(file)) {

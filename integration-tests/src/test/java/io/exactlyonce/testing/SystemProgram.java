@@ -25,9 +25,9 @@ final class SystemProgram implements AutoCloseable {
     private final String stopSignal;
     private Process process;
 
-    /** @param stopSignal ends the program at once, also with open connections */
+    /** @param stopSignal the signal that ends the program at once, even with open connections */
     SystemProgram(String stopSignal) throws IOException {
-        // Only its owner enters it: its files have passwords.
+        // Only its owner may enter the directory, because its files contain passwords.
         this.directory = Files.createTempDirectory("program");
         this.stopSignal = stopSignal;
         if (isRoot()) {

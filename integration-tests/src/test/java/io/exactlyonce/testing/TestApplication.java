@@ -18,8 +18,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * An application as a user would write it, on this JVM's servers: the starter's auto-configuration, the listeners under
- * test, and properties.
+ * An application as a user would write it, with this JVM's servers. It has the starter's auto-configuration, the
+ * listeners under test, and properties.
  */
 public final class TestApplication implements AutoCloseable {
 
@@ -42,19 +42,19 @@ public final class TestApplication implements AutoCloseable {
         return start(WebApplicationType.NONE, databaseUrl, properties, listeners);
     }
 
-    /** Starts an application of which {@code test.queue} is a queue, on a database of its own. */
+    /** Starts an application with a database of its own. The property {@code test.queue} names the queue. */
     public static TestApplication on(String queue, Class<?>... listeners) {
         return on(queue, Map.of(), listeners);
     }
 
-    /** Starts an application of which {@code test.queue} is a queue, on a database of its own. */
+    /** Starts an application with a database of its own. The property {@code test.queue} names the queue. */
     public static TestApplication on(String queue, Map<String, String> properties, Class<?>... listeners) {
         Map<String, String> all = new LinkedHashMap<>(properties);
         all.put("test.queue", queue);
         return start(EmbeddedDatabase.shared().createDatabase(), all, listeners);
     }
 
-    /** Starts an application that serves HTTP on a port of its own, or not. */
+    /** Starts an application, with or without an HTTP server on a port of its own. */
     public static TestApplication start(
             WebApplicationType web, String databaseUrl, Map<String, String> properties, Class<?>... listeners) {
         List<Class<?>> sources = new ArrayList<>(List.of(listeners));
@@ -66,7 +66,7 @@ public final class TestApplication implements AutoCloseable {
         return new TestApplication(context, EmbeddedDatabase.shared().dataSource(databaseUrl));
     }
 
-    /** Returns the arguments that point an application to this JVM's servers, as far as the properties do not. */
+    /** Returns the arguments that point an application to this JVM's servers, except those that the properties set. */
     public static String[] arguments(String databaseUrl, Map<String, String> properties) {
         Map<String, String> all = new LinkedHashMap<>();
         all.putAll(SqsServer.shared().properties());
@@ -77,7 +77,7 @@ public final class TestApplication implements AutoCloseable {
         all.put("spring.datasource.password", EmbeddedDatabase.shared().password());
         all.put("spring.main.banner-mode", "off");
         all.put("server.port", "0");
-        // Tests switch JPA on if they need it: an EntityManagerFactory takes long to make, and needs the database at
+        // Tests enable JPA only if they need it, because an EntityManagerFactory takes long to create and connects at
         // once.
         all.put(
                 "spring.autoconfigure.exclude",
@@ -100,7 +100,7 @@ public final class TestApplication implements AutoCloseable {
         return context;
     }
 
-    /** Returns a way to look into the database. */
+    /** Returns access to the database. */
     public JdbcClient database() {
         return JdbcClient.create(database);
     }

@@ -28,12 +28,12 @@ public @interface UsesSqs {
 
         private static final String NO_DOCKER = "LocalStack needs Docker, and there is none";
 
-        /** Looked for once, and only where it is wanted. */
+        /** Docker is checked once, and only if it is needed. */
         private static final class Docker {
 
             private static final boolean AVAILABLE = isAvailable();
 
-            /** Says it on the console, too: reports name a skipped test's reason in their XML only. */
+            /** Logs the reason on the console, too, because reports contain it only in their XML. */
             private static boolean isAvailable() {
                 boolean available = DockerClientFactory.instance().isDockerAvailable();
                 if (!available) {
@@ -53,7 +53,7 @@ public @interface UsesSqs {
                     : ConditionEvaluationResult.disabled(NO_DOCKER);
         }
 
-        /** Only tests use them, and a server that outlives the tests would keep them for ever. */
+        /** Only tests use these queues, and a server that outlives the tests would keep them forever. */
         @Override
         public void afterAll(ExtensionContext context) {
             SqsServer.shared().deleteQueues();

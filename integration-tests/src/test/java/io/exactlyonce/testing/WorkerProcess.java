@@ -28,8 +28,8 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a class's main method. Arguments that are properties ({@code --name=value}) reach it through the environment,
-     * which other users of the machine cannot read: the passwords of servers are among them.
+     * Starts a class's main method. Arguments that are properties ({@code --name=value}) are passed through the
+     * environment, which other users of the machine cannot read, because some are passwords of servers.
      *
      * @param options of the JVM, the class path among them
      * @param directory where its output goes

@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
-/** The contract, on PostgreSQL and with calls put together. */
+/** The contract of claim stores, on PostgreSQL with group commit. */
 @Tag("postgres")
 class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
 
@@ -32,8 +32,8 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
             SERVER.store(), new GroupCommitSettings(2, 256, Duration.ofSeconds(3)), new SystemScheduler());
 
     /**
-     * Calls the store as the engine does: calls that can share a transaction go through the group commit, others
-     * straight to the store.
+     * Calls the store as the engine does. Calls that can share a transaction go through the group commit, and others go
+     * directly to the store.
      */
     private record Engine(ClaimStore store, AsyncClaimStore front) implements ClaimStore {
 

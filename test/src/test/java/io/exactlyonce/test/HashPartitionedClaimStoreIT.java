@@ -6,7 +6,7 @@ import io.exactlyonce.test.PostgresServer.Layout;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import org.junit.jupiter.api.Tag;
 
-/** The contract, on a table of PostgreSQL partitioned by hash. */
+/** The contract of claim stores, on a PostgreSQL table partitioned by hash. */
 @Tag("postgres")
 class HashPartitionedClaimStoreIT extends ClaimStoreContract {
 

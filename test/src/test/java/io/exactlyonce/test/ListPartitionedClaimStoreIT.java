@@ -6,7 +6,7 @@ import io.exactlyonce.test.PostgresServer.Layout;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import org.junit.jupiter.api.Tag;
 
-/** The contract, on a table of PostgreSQL partitioned by lists of scopes and by ranges of keys. */
+/** The contract of claim stores, on a PostgreSQL table partitioned by lists of scopes and by ranges of keys. */
 @Tag("postgres")
 class ListPartitionedClaimStoreIT extends ClaimStoreContract {
 

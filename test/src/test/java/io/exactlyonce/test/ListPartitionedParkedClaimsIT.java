@@ -7,7 +7,7 @@ import io.exactlyonce.test.PostgresServer.Layout;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
 import org.junit.jupiter.api.Tag;
 
-/** The contract of parked claims, on a table of PostgreSQL partitioned by lists of scopes and by ranges of keys. */
+/** The contract of parked claims, on a PostgreSQL table partitioned by lists of scopes and by ranges of keys. */
 @Tag("postgres")
 class ListPartitionedParkedClaimsIT extends ParkedClaimsContract {
 

@@ -29,7 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** A listener as README tests it: with the application's own store, and without a database. */
+/** A listener test as README describes it, with the application's own store and without a database. */
 class ListenerWithoutDatabaseIT {
 
     private static final Duration SOON = Duration.ofSeconds(15);
@@ -44,7 +44,7 @@ class ListenerWithoutDatabaseIT {
 
         private final List<Call> calls = new CopyOnWriteArrayList<>();
 
-        /** Fields are out of reach: listeners are behind proxies. */
+        /** Fields are not accessible, because listeners are proxied. */
         List<Call> calls() {
             return calls;
         }

@@ -24,7 +24,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Two instances that observe, and one that enforces, on one store and its clock. */
+/** Two instances that observe and one that enforces, with one store and its clock. */
 class ObservedInMemoryTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -169,7 +169,7 @@ class ObservedInMemoryTests {
                 .containsExactly(new AlreadyCompleted(null));
     }
 
-    /** The handler runs anyway: a key that were parked meanwhile would stay so on the day when it is enforced. */
+    /** The handler runs anyway, because a key that an observer parked would still be parked when enforcement starts. */
     @Test
     void doubtIsNeverParked() {
         begin(here).ended(new IllegalStateException(new InterruptedException()));

@@ -6,7 +6,7 @@ import io.exactlyonce.test.PostgresServer.Layout;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import org.junit.jupiter.api.Tag;
 
-/** The contract, on a table of PostgreSQL with another name, in another schema. */
+/** The contract of claim stores, on a PostgreSQL table with another name, in another schema. */
 @Tag("postgres")
 class OtherTableClaimStoreIT extends ClaimStoreContract {
 

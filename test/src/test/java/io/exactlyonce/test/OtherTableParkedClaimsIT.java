@@ -7,7 +7,7 @@ import io.exactlyonce.test.PostgresServer.Layout;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
 import org.junit.jupiter.api.Tag;
 
-/** The contract of parked claims, on a table of PostgreSQL with another name, in another schema. */
+/** The contract of parked claims, on a PostgreSQL table with another name, in another schema. */
 @Tag("postgres")
 class OtherTableParkedClaimsIT extends ParkedClaimsContract {
 

@@ -9,7 +9,7 @@ import io.exactlyonce.test.contract.ClaimStoreContract;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The contract, on PostgreSQL. The build runs it on the newest and the oldest version that we support. */
+/** The contract of claim stores, on PostgreSQL. The build runs it on the newest and the oldest supported version. */
 @Tag("postgres")
 class PostgresClaimStoreIT extends ClaimStoreContract {
 

@@ -17,7 +17,7 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A claim store on a PostgreSQL server: one server for the whole JVM, stopped with it. The server does not wait for
+ * A claim store on a PostgreSQL server: one server for the whole JVM, stopped at its end. The server does not wait for
  * the disk, because no test here crashes it.
  */
 public final class PostgresServer {
@@ -25,17 +25,17 @@ public final class PostgresServer {
     private static final int CONNECTIONS = 16;
     private static final Duration RETENTION = Duration.ofDays(365);
 
-    /** The claim table, in each case in a database of its own. */
+    /** The layout of the claim table. Each layout has a database of its own. */
     public enum Layout {
         PLAIN(ClaimTable.DEFAULT_NAME, "", ""),
-        /** A key word, in a schema that is not on the search path. */
+        /** The table's name is a key word of SQL, in a schema outside of the search path. */
         NAMED("shop.order", "", ""),
         HASH(ClaimTable.DEFAULT_NAME, "HASH (scope, key)", """
                 CREATE TABLE part_0 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 0);
                 CREATE TABLE part_1 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 1);
                 CREATE TABLE part_2 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 2)
                 """),
-        /** Most keys of the contracts have one scope, so its partition has partitions in turn. */
+        /** Most keys of the contracts share one scope, so the partition of this scope has sub-partitions. */
         LIST(ClaimTable.DEFAULT_NAME, "LIST (scope)", """
                 CREATE TABLE others PARTITION OF exactly_once_claim DEFAULT;
                 CREATE TABLE orders PARTITION OF exactly_once_claim FOR VALUES IN ('orders') PARTITION BY RANGE (key);
@@ -54,7 +54,7 @@ public final class PostgresServer {
             this.partitions = partitions;
         }
 
-        /** Makes the table that the schema has created one with partitions. */
+        /** Replaces the table of the schema by a table with partitions. */
         private void apply(JdbcTemplate jdbc) {
             if (!partitionBy.isEmpty()) {
                 jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");
@@ -87,22 +87,22 @@ public final class PostgresServer {
         this.parked = new PostgresParkedClaims(table);
     }
 
-    /** Returns the server of this JVM with a plain table, and starts it first if need be. */
+    /** Returns the server of this JVM with a plain table, and starts it at the first call. */
     public static PostgresServer shared() {
         return shared(Layout.PLAIN);
     }
 
-    /** Returns the server of this JVM with a table that is laid out so, and starts it first if need be. */
+    /** Returns the server of this JVM with a table of this layout, and starts it at the first call. */
     public static PostgresServer shared(Layout layout) {
         return Holder.shared(layout);
     }
 
-    /** Returns the store that keeps its claims here. */
+    /** Returns the claim store of this server. */
     public ClaimStore store() {
         return store;
     }
 
-    /** Returns the parked ones of them. */
+    /** Returns the store's parked claims. */
     public ParkedClaims parked() {
         return parked;
     }

@@ -8,7 +8,9 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.stream.Stream;
 
-/** The class path that a claim store needs: neither Spring nor JDBC, and no test library for the store in memory. */
+/**
+ * The class path that a claim store needs. It has neither Spring nor JDBC, and no test library for the in-memory store.
+ */
 @AnalyzeClasses(packages = "io.exactlyonce.test", importOptions = DoNotIncludeTests.class)
 class PublishedClassesTests {
 

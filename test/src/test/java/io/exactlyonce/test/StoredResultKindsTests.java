@@ -53,7 +53,7 @@ class StoredResultKindsTests {
 
     record Quote(List<Line> lines, Map<String, Long> counts) {}
 
-    /** A type whose declaration does not name the class of a total. */
+    /** A type whose declaration does not show the class of the component {@code total}. */
     record Loose(Object total, Number count) {}
 
     record Drawing(Shape shape) {}
@@ -107,7 +107,7 @@ class StoredResultKindsTests {
         public int limit = 7;
     }
 
-    /** Nothing says how to make one. */
+    /** No constructor or creator is declared. */
     static final class Sealed {
         private final String id;
 
@@ -242,7 +242,7 @@ class StoredResultKindsTests {
                 Arguments.of(new ParameterizedTypeReference<Line>() {}, line));
     }
 
-    /** The elements are what the type says, and not maps. */
+    /** The elements have the declared type, and are not maps. */
     @ParameterizedTest
     @MethodSource("genericResults")
     void bothCallersGetEqualElements(ParameterizedTypeReference<?> type, @Nullable Object result) {
@@ -326,7 +326,7 @@ class StoredResultKindsTests {
                 Arguments.of(int.class, null));
     }
 
-    /** The action has been run, and is not run again; nobody gets a result that the next one does not. */
+    /** The action has run, and does not run again. No caller gets a result that a later caller would not get. */
     @ParameterizedTest
     @MethodSource("unreadable")
     void resultThatCannotBeReadBackFailsBothCalls(Class<?> type, @Nullable Object result) {

@@ -77,7 +77,7 @@ class BusyConnectionsIT {
         assertThat(acquired).isEqualTo(1);
     }
 
-    /** The application's transaction may last, so it must keep no connection except its own. */
+    /** The application's transaction may last long, so the claim must not occupy a further connection. */
     @Test
     void callWithinACallersTransactionKeepsNoConnectionAndTakesNoPartInIt() {
         ClaimRequest request = request();

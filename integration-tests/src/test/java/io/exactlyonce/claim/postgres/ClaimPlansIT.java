@@ -39,14 +39,14 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The generic plans of all statements that the store and the retention prepare, which a connection uses in the end.
- * The test reads them on the connection that prepared them, so it also checks new statements. No plan may read the
- * whole table or the whole primary key, whatever statistics the planner had.
+ * Reads the generic plans of all statements that the store and the retention prepare, which a connection uses in the
+ * end. The test reads the plans on the connection that prepared the statements, so it also covers new statements. No
+ * plan may read the whole table or the whole primary key, whatever statistics the planner had.
  */
 @Tag("ci")
 class ClaimPlansIT {
 
-    /** {@code ./mvnw verify -Dclaims.rows=10000000} looks at a table of that size. */
+    /** {@code ./mvnw verify -Dclaims.rows=10000000} uses a table of that size. */
     private static final int LARGE = Integer.getInteger("claims.rows", 1_000_000);
 
     private static final int YOUNG = 300;
@@ -61,8 +61,8 @@ class ClaimPlansIT {
     void plansAreStableFromTheFirstRowToTheMillionth() throws Exception {
         try (TestDatabase database = new TestDatabase(1)) {
             database.jdbc().execute("ALTER TABLE exactly_once_claim SET UNLOGGED"); // to fill it in seconds
-            // An analysis between a statement and its EXPLAIN would have it planned anew, without the settings that it
-            // runs with.
+            // An analysis between a statement and its EXPLAIN would make PostgreSQL plan it again, without the settings
+            // under which it runs.
             database.jdbc().execute("ALTER TABLE exactly_once_claim SET (autovacuum_enabled = false)");
             Session onEmpty = new Session(database);
             onEmpty.useAll();
@@ -93,7 +93,7 @@ class ClaimPlansIT {
     }
 
     /**
-     * A full scan is the cheapest plan for a table with statistics of a small one, and it would stay while the table
+     * With the statistics of a small table, a full scan is the cheapest plan, and the plan would stay while the table
      * grows.
      */
     @Test
@@ -135,7 +135,7 @@ class ClaimPlansIT {
         }
     }
 
-    /** Otherwise each partition would be read at the place of each row: as many pages as there are partitions. */
+    /** Otherwise each row's place would be read in every partition. */
     @Test
     void rowIsWrittenWithoutALookAtOtherPartitions() {
         try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {
@@ -168,12 +168,12 @@ class ClaimPlansIT {
         }
     }
 
-    /** Fills the table as it is after a while: nearly all completed, some expired, some in each other state. */
+    /** Fills the table as it looks after a while: most keys completed, some expired, some in each other status. */
     private static void fill(TestDatabase database, int rows) {
         fill(database, rows, "0", "14 days 1 hour");
     }
 
-    /** Inserts claims of an age from the first interval to the sum of both. */
+    /** Inserts claims whose age lies between the first interval and the sum of both. */
     static void fill(TestDatabase database, int rows, String youngest, String span) {
         database.jdbc().update("""
                 INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -189,7 +189,7 @@ class ClaimPlansIT {
                 """, youngest, span, rows, rows);
     }
 
-    /** One connection whose every statement is prepared at its first use, with a generic plan. */
+    /** One connection that prepares each statement at its first use, with a generic plan. */
     private static final class Session {
 
         private final TestDatabase database;
@@ -266,7 +266,7 @@ class ClaimPlansIT {
             workOn(request());
         }
 
-        /** The check, from another pool, whether this connection leads to the claim database. */
+        /** The check of another pool that this connection leads to the claim database. */
         private void fence(ClaimId claim) {
             var claims = database.store();
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
@@ -307,12 +307,12 @@ class ClaimPlansIT {
         private Map<String, String> plans() {
             Map<String, String> plans = new TreeMap<>();
             jdbc.query(
-                    // A key that is NULL would be in no partition.
+                    // A key that is NULL would belong to no partition.
                     "SELECT name, statement, array_to_string(array("
                             + "SELECT CASE WHEN type IN ('text'::regtype, 'varchar'::regtype) THEN '''x''' ELSE 'NULL' END"
                             + " FROM unnest(parameter_types) AS type), ', ') AS arguments FROM pg_prepared_statements"
                             + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT wanted.position,%'"
-                            // These read no rows.
+                            // These inserts read no rows.
                             + " AND statement NOT LIKE 'INSERT INTO%VALUES (%'"
                             + " AND statement NOT LIKE 'SELECT pg_catalog.current_setting(%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",

@@ -183,7 +183,7 @@ class ClaimSchemaIT {
         assertThatCode(schema::verify).doesNotThrowAnyException();
     }
 
-    /** A table that works is not refused. */
+    /** Startup accepts a table that works. */
     @Test
     void partitionWithoutAnIndexIsReported(CapturedOutput output) {
         schema.create();

@@ -160,7 +160,7 @@ class ClaimTableNameIT {
         assertThatIllegalArgumentException().isThrownBy(() -> named(name));
     }
 
-    /** A lock belongs to a table and not to a name. Otherwise users of two names could both hold a key that is new. */
+    /** A lock belongs to a table instead of a name. Otherwise users of two names could both hold a new key. */
     @Test
     void twoNamesOfOneTableAreOneTable() throws Exception {
         ClaimTable qualified = named("public.exactly_once_claim");

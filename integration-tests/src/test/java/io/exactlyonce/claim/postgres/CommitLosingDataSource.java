@@ -10,8 +10,8 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Connections that break at a commit, which may be the end of a statement: right after the server committed, or right
- * before the request.
+ * Connections that break at a commit, which may be the end of a statement. The break comes right after the server
+ * committed, or right before the request.
  */
 public final class CommitLosingDataSource extends DelegatingDataSource {
 

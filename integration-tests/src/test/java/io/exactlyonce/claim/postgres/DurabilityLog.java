@@ -14,20 +14,18 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * Records by a trigger, for each write of a claim, the setting {@code synchronous_commit} of its transaction.
- */
+/** Records the setting {@code synchronous_commit} of the transaction of each write of a claim, by a trigger. */
 final class DurabilityLog {
 
     private DurabilityLog() {}
 
-    /** New sessions lose commits. */
+    /** Makes new sessions lose commits at a crash. */
     static void losesCommitsByDefault(JdbcTemplate database) {
         String name = database.queryForObject("SELECT current_database()", String.class);
         database.execute("ALTER DATABASE %s SET synchronous_commit = off".formatted(name));
     }
 
-    /** Once the table of claims is there. */
+    /** Call this after the claim table exists. */
     static void install(JdbcTemplate database) {
         database.execute("CREATE TABLE durability (operation text, status text, synchronous_commit text)");
         database.execute("""

@@ -38,7 +38,7 @@ class FailoverIT {
         assertEveryCallSucceedsAfter(this::makeSessionsReadOnly);
     }
 
-    /** Connections that were used a moment ago, so that the pool returns them without a check. */
+    /** Connections that were used recently, so the pool returns them without a check. */
     @Test
     void everyCallSucceedsWhenAllSessionsHaveEnded() throws SQLException {
         assertEveryCallSucceedsAfter(this::endSessions);
@@ -131,7 +131,7 @@ class FailoverIT {
         return all;
     }
 
-    /** Holds for new sessions. */
+    /** The setting applies to new sessions. */
     private void setReadOnly(String value) throws SQLException {
         try (Connection connection = database.newConnection();
                 Statement statement = connection.createStatement()) {

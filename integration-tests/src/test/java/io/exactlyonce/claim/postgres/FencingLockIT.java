@@ -72,7 +72,7 @@ class FencingLockIT {
             assertThat(paused.await(20, TimeUnit.SECONDS)).isTrue();
         }
 
-        /** Does what Claim does, whose exception rolls back. */
+        /** Does the same as Claim, whose exception rolls the transaction back. */
         private boolean work(boolean fencedBefore) {
             if (fencedBefore) {
                 requireHeld();
@@ -136,7 +136,7 @@ class FencingLockIT {
                         acquired -> assertThat(acquired.inDoubt()).isTrue());
     }
 
-    /** The server ends the session of a process that is gone, as here. */
+    /** The server ends the session of a vanished process, which the test does by itself. */
     @Test
     void deadWorkersTransactionLeavesNeitherItsWritesNorItsFence() throws Exception {
         claim(request);
@@ -192,7 +192,7 @@ class FencingLockIT {
         assertThat(shipments()).isEqualTo(1);
     }
 
-    /** A renewal writes a new version of the row: the fence must be on that one, too. */
+    /** A renewal writes a new version of the row. The fence must lock that version, too. */
     @Test
     void fenceSurvivesARenewal() throws Exception {
         claim(request);

@@ -148,7 +148,10 @@ class ImportedClaimsIT {
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
 
-    /** While both versions run, a listener that finds an old instance at work fails, and that instance may have both messages deleted. */
+    /**
+     * While both versions run, a listener fails if an old instance works on its message. The old instance may then
+     * delete both messages.
+     */
     @Test
     void keysThatListenersHaveGivenUpOrLeftAreDone() {
         createTable();
@@ -202,7 +205,7 @@ class ImportedClaimsIT {
         MetadataStoreSelector otherRegion = selector("OTHER", "order-");
         MetadataStoreSelector otherKeys = selector("DEFAULT", "file-");
         selector.accept(new GenericMessage<>("A-1"));
-        // The row that the selector writes, many times.
+        // Writes the row of the selector many times.
         jdbc.update(
                 "INSERT INTO int_metadata_store SELECT 'order-A-' || n, metadata_value, region "
                         + "FROM generate_series(2, ?) n, int_metadata_store",
@@ -255,7 +258,7 @@ class ImportedClaimsIT {
         assertThat(rows()).hasSize(2);
     }
 
-    /** Runs the command on an export. Without {@code psql}, with the options that the document gives it. */
+    /** Runs the documented command on an export. Without {@code psql}, uses JDBC with the documented options. */
     private void load(Path directory, String... lines) throws Exception {
         if (Shell.has("psql", "postgresql-client", "its \\copy command is run by JDBC")) {
             Path data = Files.createDirectory(directory.resolve("data"));

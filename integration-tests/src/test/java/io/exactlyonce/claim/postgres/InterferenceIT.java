@@ -50,7 +50,7 @@ class InterferenceIT {
         DATABASE.close();
     }
 
-    /** 512 characters are allowed, but some keys of that length are more than an entry of an index may hold. */
+    /** A key may have 512 characters, but some keys of that length exceed the size of an index entry. */
     @Test
     void keyThatTheIndexCannotHoldIsRefusedForGood() {
         String unbounded = new Random(7)
@@ -93,7 +93,7 @@ class InterferenceIT {
                         acquired -> assertThat(acquired.attempt()).isEqualTo(1));
     }
 
-    /** No statement relies on a place that an earlier one has read. */
+    /** No statement relies on a row's place that an earlier statement has read. */
     @Test
     void rowThatHasThePlaceOfOneThatWasReadIsNotTakenOver() {
         ClaimRequest first = failed();
@@ -205,7 +205,7 @@ class InterferenceIT {
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
     }
 
-    /** The rest of a call is answered although one of its rows stays locked. */
+    /** The other claims of a call are answered although one row stays locked. */
     @Test
     void rowThatAnotherTransactionHasLockedCostsTheOthersOfItsCallNothing() throws Exception {
         ClaimRequest locked = request();
@@ -240,7 +240,7 @@ class InterferenceIT {
                 .containsExactly(locked.id());
     }
 
-    /** A first claim that has not been committed: what becomes of the key is not known before. */
+    /** A first claim is not committed yet, so the result for its key is unknown. */
     @Test
     void claimThatMeetsAnUncommittedRowGetsNoAnswer() throws Exception {
         ClaimRequest claim = request();
@@ -260,8 +260,8 @@ class InterferenceIT {
     }
 
     /**
-     * One of them waits for an uncommitted row meanwhile, and has locked nothing that it is to end: no cycle of waits
-     * can begin.
+     * One call waits for an uncommitted row, and has not locked any row that it resolves. A cycle of waits is therefore
+     * impossible.
      */
     @Test
     void batchesThatEachEndWhatTheOtherClaimsAreBothAnswered() throws Exception {
@@ -306,7 +306,7 @@ class InterferenceIT {
         }
     }
 
-    /** Repeats the batch as callers do: on a slow machine it may have waited for too long. */
+    /** Repeats the batch as callers do, because a slow machine may exceed the limit of the wait. */
     private ClaimBatch.Result untilAnswered(ClaimBatch batch) {
         while (true) {
             try {
@@ -317,7 +317,7 @@ class InterferenceIT {
         }
     }
 
-    /** Calls before the statement is committed, which gives no answer, and again after that, as callers do. */
+    /** Calls before the statement is committed, which gives no answer, and again after the commit, as callers do. */
     private static Set<ClaimId> whileLocked(ClaimId claim, String statement, Supplier<ClaimAnswers> call)
             throws SQLException {
         try (Connection connection = DATABASE.newConnection()) {

@@ -26,7 +26,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** Look-ups of keys that transactions hold by an advisory lock, and of the server that answers. */
+/** Look-ups of keys that transactions hold by an advisory lock, and the check of the server that answers. */
 class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
@@ -126,7 +126,7 @@ class KeyStateQueryIT {
         assertThat(look()).isEqualTo(KeyState.FREE);
     }
 
-    /** The former owner has fenced a transaction, so no claim would take the key over. */
+    /** The former owner has fenced a transaction, so no claim can take the key over. */
     @Test
     void freeKeyWhoseRowIsLockedIsHeld() {
         store.claim(List.of(claim));
@@ -144,7 +144,7 @@ class KeyStateQueryIT {
         assertThat(look()).isEqualTo(KeyState.PARKED);
     }
 
-    /** Trap: one statement took thousands of advisory locks, of the few that all applications of a server share. */
+    /** Trap: one statement took thousands of advisory locks, but all applications of a server share a small number. */
     @Test
     void manyKeysAreLookedAtInPortions() {
         List<ClaimKey> keys = IntStream.range(0, 1_001)

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** A DataSource that runs the first statement, which commits, and then loses the connection before the reply, once. */
+/** A DataSource that commits the first statement, and then loses the connection before the response, once. */
 public final class LosesFirstReply extends DelegatingDataSource {
 
     private final AtomicBoolean lost = new AtomicBoolean();

@@ -32,13 +32,13 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * A row's place repeats in each partition. No statement that looks a row up and writes it by its place writes the row at the
- * same place of another partition.
+ * A row's place repeats in each partition. A statement that looks a row up and writes it by its place must not write
+ * the row at the same place of another partition.
  */
 @Tag("postgres")
 class PartitionsIT {
 
-    /** Enough for each of the four partitions to have some rows, which have the same places. */
+    /** Enough keys, so that each of the four partitions has rows at the same places. */
     private static final int ROWS = 40;
 
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -144,7 +144,7 @@ class PartitionsIT {
                 """.formatted(rows.values), ROWS);
     }
 
-    /** Returns claims at two places, which rows of all partitions have, one of each partition. */
+    /** Returns claims at two places that occur in all partitions, one claim of each partition at each place. */
     private static List<ClaimId> withNeighbours() {
         List<ClaimId> claims = DATABASE.jdbc()
                 .query(

@@ -76,10 +76,7 @@ class PooledTransactionsIT {
         bouncer.close();
     }
 
-    /**
-     * Sessions have the settings of another user, or none, so each statement has to set {@code synchronous_commit}
-     * itself.
-     */
+    /** Sessions have another user's settings or none, so each statement must set {@code synchronous_commit} itself. */
     @ParameterizedTest
     @EnumSource(SynchronousCommit.class)
     void everyWriteOfAClaimWaitsForWhatIsConfigured(SynchronousCommit configured) throws Exception {
@@ -109,7 +106,9 @@ class PooledTransactionsIT {
         }
     }
 
-    /** More threads than connections, more connections than sessions: each transaction meets another's session. */
+    /**
+     * The test has more threads than connections and more connections than sessions, so transactions share sessions.
+     */
     @Test
     void eachKeyIsClaimedOnce() throws Exception {
         var store = TestDatabase.store(claims.dataSource());
@@ -123,8 +122,8 @@ class PooledTransactionsIT {
     }
 
     /**
-     * Transactions of an application through the same pooler: lock, number and rows belong to one transaction, in any
-     * session.
+     * Transactions of an application through the same pooler. Lock, transaction number and rows belong to one
+     * transaction, in any session.
      */
     @Test
     void transactionsOfTheApplicationHoldTheirClaims() throws Exception {
@@ -194,7 +193,7 @@ class PooledTransactionsIT {
         return outcome;
     }
 
-    /** Forgets settings, as if other users of the sessions had set them otherwise. */
+    /** Resets the sessions' settings, as if other users had changed them. */
     private static void forgetSettings() throws Exception {
         DataSource other = SERVER.dataSource(pooled());
         try (Connection one = other.getConnection();

@@ -83,8 +83,8 @@ class PostgresParkedClaimsIT {
     }
 
     /**
-     * A second try would find the key decided, and not by which decision: the refusal would name another decision as
-     * the first.
+     * A second try would find the key decided, but not by which decision. The refusal would then blame another
+     * decision.
      */
     @Test
     void decisionWhoseCommitGotNoReplyIsNotCalledAnothers() {
@@ -104,7 +104,7 @@ class PostgresParkedClaimsIT {
         return new PostgresParkedClaims(TestDatabase.table(new LosesFirstReply(DATABASE.pool())));
     }
 
-    /** The settings in front of it are a statement, too. */
+    /** The settings before the statement count as a statement, too. */
     @Test
     void decisionsOnAThousandKeysAreOneStatementEach() {
         List<ClaimId> seen = parkedClaims(1_000);
@@ -119,7 +119,7 @@ class PostgresParkedClaimsIT {
         }
     }
 
-    /** Both lock the rows in the order of their keys, so that neither deadlocks, and the second one waits. */
+    /** Both decisions lock the rows in the order of their keys. The second one waits, and no deadlock occurs. */
     @Test
     void operatorsWhoDecideOnTheSameKeysDecideOnEachOnce() throws Exception {
         List<ClaimId> seen = parkedClaims(300);
@@ -135,7 +135,7 @@ class PostgresParkedClaimsIT {
         assertThat(released.size() + completed.get().size()).isEqualTo(300);
     }
 
-    /** A lock that lasts does not make a decision look like another operator's. */
+    /** A long lock must not look like the decision of another operator. */
     @Test
     void decisionOnARowThatStaysLockedFailsAndDecidesNothing() {
         List<ClaimId> seen = parkedClaims(2);
@@ -167,7 +167,7 @@ class PostgresParkedClaimsIT {
                 .toList();
     }
 
-    /** Parked rows that lie all over the table cost a page each, so a list of 100 must not read all of them. */
+    /** Parked rows are scattered over the table, and each costs a page. A list of 100 must not read all of them. */
     @Test
     void listReadsNoMoreParkedClaimsThanItReturns() {
         try (TestDatabase database = new TestDatabase(1)) {

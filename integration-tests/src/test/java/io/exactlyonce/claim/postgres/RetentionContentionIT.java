@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Deletion while the same keys are claimed, completed and released, with a retention so short that keys are deleted
- * and claimed again.
+ * Deletion while the same keys are claimed, completed and released. The retention is so short that keys are deleted and
+ * claimed again.
  */
 class RetentionContentionIT {
 
@@ -85,7 +85,8 @@ class RetentionContentionIT {
         assertThat(key.holders.incrementAndGet()).isOne();
         assertThat(acquired.fencingToken()).isGreaterThan(key.token.getAndSet(acquired.fencingToken()));
         if (key.completionBegun != 0) {
-            // Completed later, and claimed again sooner, than these two readings: a longer time than the real one.
+            // The key was completed after the first reading and claimed again before the second. The measured time
+            // therefore exceeds the real one.
             assertThat(Duration.ofNanos(claimedBy - key.completionBegun)).isGreaterThanOrEqualTo(RETENTION);
         }
         key.holders.decrementAndGet();

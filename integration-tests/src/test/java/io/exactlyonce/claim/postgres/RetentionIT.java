@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The claims that a sweep deletes, the claims that it keeps, and the statements that it uses. */
+/** The claims that a sweep deletes and keeps, and the statements that it uses. */
 @Timeout(60)
 @ExtendWith(OutputCaptureExtension.class)
 class RetentionIT {
@@ -134,7 +134,7 @@ class RetentionIT {
         assertDeletedAfter(claim, "15 days");
     }
 
-    /** Twice a year a day has 23 or 25 hours where the database's time zone says so. */
+    /** If the database's time zone has daylight saving time, two days a year have 23 or 25 hours. */
     @Test
     void retentionIsCountedInHoursWhateverTheSessionsTimeZone() throws Exception {
         database.jdbc()
@@ -226,7 +226,7 @@ class RetentionIT {
         assertThat(sweeps.sweeps).containsExactly(Duration.ofNanos(6));
     }
 
-    /** All rows of one claim batch have the same age, and more of them than a sweep deletes at once. */
+    /** All rows of one claim batch have the same age, and they are more than one sweep deletes at once. */
     @Test
     void rowsOfTheSameMomentAreAllDeleted() throws Exception {
         expired(250);

@@ -44,7 +44,7 @@ class RunbooksIT {
     private static final DocumentedCode DOCUMENT = DocumentedCode.of("runbooks.md");
     private static final int CONNECTIONS = 2;
 
-    /** The primaries of the failover, by their names on the page. */
+    /** The two primaries of the failover, with their names on the page. */
     private static final Map<String, String> SCHEMAS = Map.of("OLD", "old_primary", "NEW", "public");
 
     private static final Pattern COPY = Pattern.compile(
@@ -112,7 +112,10 @@ class RunbooksIT {
                         acquired -> assertThat(acquired.inDoubt()).isTrue());
     }
 
-    /** Two orders were charged after the backup, one was released before it, and the fourth is unknown. */
+    /**
+     * Two orders were charged after the backup. One order was released before it, and the result of the fourth is
+     * unknown.
+     */
     @Test
     void claimsAfterARestoreAreImportedOrInDoubt() {
         complete(claimed("A-1"));
@@ -204,7 +207,7 @@ class RunbooksIT {
         assertInDoubt(claim("A-6"));
     }
 
-    /** Runs a command. Without {@code psql}, what it copies is copied by JDBC. */
+    /** Runs a command. Without {@code psql}, copies the data by JDBC. */
     private void psql(String block, Path directory) throws Exception {
         String command = DOCUMENT.block(block);
         if (Shell.has("psql", "postgresql-client", "its \\copy commands are run by JDBC")) {
@@ -229,7 +232,7 @@ class RunbooksIT {
         }
     }
 
-    /** Both primaries, as the page has them, and what {@code psql} needs beside. */
+    /** Returns both primaries, as the page names them, and the other variables of {@code psql}. */
     private Map<String, String> variables() {
         Map<String, String> variables = new HashMap<>(Map.of(
                 "PGUSER", EmbeddedDatabase.shared().username(),

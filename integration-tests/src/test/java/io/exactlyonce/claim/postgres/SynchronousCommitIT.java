@@ -43,7 +43,7 @@ class SynchronousCommitIT {
         }
     }
 
-    /** All modes except {@code simple}, which startup refuses. */
+    /** Startup refuses the mode {@code simple}, and accepts all others. */
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "SIMPLE")
     void commitsOfClaimsWaitHoweverTheDriverPreparesStatements(PreferQueryMode mode) {
@@ -58,7 +58,7 @@ class SynchronousCommitIT {
         }
     }
 
-    /** A pooler may give the session to the application next, whose commits are the application's business. */
+    /** A pooler may give the session to the application next, whose own setting then applies to its commits. */
     @ParameterizedTest
     @EnumSource
     void sessionsAreLeftAsTheyAre(SynchronousCommit configured) {

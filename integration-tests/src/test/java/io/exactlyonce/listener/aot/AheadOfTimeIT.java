@@ -30,12 +30,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 @UsesSqs
 class AheadOfTimeIT {
 
-    /** Two JVMs start one after the other, and compile what they run first. */
+    /** Two JVMs start one after the other, and both begin without compiled code. */
     private static final Duration LONGEST = Duration.ofMinutes(4);
 
-    /**
-     * Leaves out libraries that other tests need, because preparing their beans takes long, or needs a missing server.
-     */
+    /** Leaves out libraries that only other tests need, because preparing their beans takes long or needs a server. */
     private static final String CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> Stream.of("spring-integration", "spring-data", "hibernate", "spring-orm", "data-jpa")
@@ -73,7 +71,7 @@ class AheadOfTimeIT {
                 .contains("io.exactlyonce.listener.aot.PreparedApplication$Customer");
     }
 
-    /** Does what Boot's build plugins do: generate, then compile. */
+    /** Does the same as Boot's build plugins: generates code and compiles it. */
     private void prepare(String[] arguments) throws IOException {
         List<String> all = new ArrayList<>(Stream.of("sources", "resources", "classes")
                 .map(kind -> directory.resolve(kind).toString())

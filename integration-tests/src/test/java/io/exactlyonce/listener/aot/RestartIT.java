@@ -31,7 +31,7 @@ class RestartIT {
     void restartedApplicationReadsPayloadsOfItsOwnAndLeavesNoThreads() throws Exception {
         String url = EmbeddedDatabase.shared().createDatabase();
         String queue = SqsServer.shared().createQueue(30);
-        // The JDK's own timer has the class loader of its first user.
+        // The JDK's own timer keeps the class loader of its first user.
         CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS))
                 .join();
 
@@ -71,8 +71,8 @@ class RestartIT {
     }
 
     /**
-     * But for those that Amazon's clients share, which are as many after any number of restarts, and the one of
-     * application events, which ends by itself a second after the last of them.
+     * Leaves out two kinds of threads. Amazon's clients share some, whose number does not grow with restarts. The
+     * thread of application events ends a second after the last event.
      */
     private static List<Thread> left() {
         return Thread.getAllStackTraces().keySet().stream()

@@ -19,7 +19,7 @@ class ImportedKeyTests {
         void fulfil(Order order) {}
     }
 
-    /** The hashes are those of Powertools' own tests: BasePersistenceStoreTest, at the commit that the document names. */
+    /** The hashes come from Powertools' BasePersistenceStoreTest, at the commit that the document names. */
     @Test
     void keyExpressionMakesTheHashOfPowertools() {
         String attribute = DocumentedCode.of("adopt.md").block("key").split("key = ", 2)[1];

@@ -109,7 +109,7 @@ class ObserveFirstIT {
             add("after", message, failure);
         }
 
-        /** Swallows what it can. */
+        /** Hides every failure that it may hide. */
         @Override
         public void handle(Message<Object> message, Throwable failure) {
             add("error handler", message, failure);
@@ -157,7 +157,7 @@ class ObserveFirstIT {
         }
     }
 
-    /** Longer than awspring keeps acknowledgements back. */
+    /** Longer than Spring Cloud AWS buffers acknowledgements. */
     private final String plain = SQS.createQueue(3);
 
     private final String queue = SQS.createQueue(3);
@@ -194,7 +194,7 @@ class ObserveFirstIT {
         return application.count("exactly.once.unobserved", "listener", "observed", "reason", reason);
     }
 
-    /** One after the other, so that both queues hand them out in the same order. */
+    /** Sends messages one after the other, so that both queues deliver them in the same order. */
     private void sendToBoth(TestApplication application, String payload, int handled) {
         SQS.send(plain, payload);
         SQS.send(queue, payload);

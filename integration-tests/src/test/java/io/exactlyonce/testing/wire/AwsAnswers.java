@@ -22,7 +22,7 @@ public final class AwsAnswers implements SqsBackend {
     private static final String VISIBILITY = "VisibilityTimeout";
     private static final String ATTRIBUTE_NAMES = "AttributeNames";
 
-    /** The attributes that AWS has for a queue that was created without any. */
+    /** The attributes that AWS reports for a queue that was created without attributes. */
     private static final Map<String, String> ATTRIBUTES =
             Map.of("MessageRetentionPeriod", "345600", "MaximumMessageSize", "1048576");
 
@@ -30,7 +30,7 @@ public final class AwsAnswers implements SqsBackend {
     private final Receipts receipts;
 
     /**
-     * @param server ElasticMQ, or what stands before it
+     * @param server ElasticMQ, or a proxy in front of it
      * @param clock monotonic, in nanoseconds
      */
     public AwsAnswers(SqsBackend server, NanoClock clock) {

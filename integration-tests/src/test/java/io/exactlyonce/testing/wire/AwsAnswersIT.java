@@ -170,7 +170,7 @@ class AwsAnswersIT {
         assertThat(SQS.size(fifo)).isZero();
     }
 
-    /** This makes a worker dangerous that continues after its visibility timeout. */
+    /** For this reason, a worker that continues after its visibility timeout is dangerous. */
     @Test
     void oldHandleExposesTheMessageThatAnotherConsumerHas() {
         String old = sendAndReceive();

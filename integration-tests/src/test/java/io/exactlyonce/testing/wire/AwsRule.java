@@ -38,7 +38,7 @@ enum AwsRule {
             entry -> entry.isChange() && entry.receipt().age().toSeconds() + entry.seconds() > Verdict.MOST_SECONDS,
             Verdict.BEYOND_THE_TOTAL),
 
-    /** A standard queue's old handles still work: on a message that another consumer has received since. */
+    /** A standard queue's old handles still work, even if another consumer has received the message since. */
     CHANGE_WITH_THE_HANDLE_OF_AN_EARLIER_RECEIVE(
             entry -> entry.isChange() && !entry.receipt().isNewest(), Verdict.AS_WITH_THE_NEWEST);
 
@@ -53,7 +53,7 @@ enum AwsRule {
             return call.isChange();
         }
 
-        /** On a standard queue none does. */
+        /** On a standard queue, no handle expires. */
         boolean isExpired() {
             return call.isOfFifoQueue() && !(receipt.isNewest() && receipt.isHidden());
         }

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Answers that AWS does not give, but a broken proxy or a hostile server may. */
+/** Answers that AWS does not give, but that a broken proxy or a hostile server may give. */
 public final class HostileAnswers {
 
     private static final int OK = 200;
@@ -27,7 +27,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** A system attribute of each message has another text; none with {@code null}. */
+    /** A system attribute of each message has another text, or is missing if the text is {@code null}. */
     public static Trouble attribute(String name, String value) {
         return message(message -> {
             ObjectNode attributes = message.withObjectProperty("Attributes");
@@ -72,7 +72,7 @@ public final class HostileAnswers {
         };
     }
 
-    /** Nothing is done, and a batch is answered with the body. */
+    /** The request is not executed, and a batch is answered with this body. */
     public static Trouble instead(Consumer<ObjectNode> body) {
         return (call, server) -> {
             SqsAnswer answer = SqsAnswer.ofReceive(List.of());
@@ -87,7 +87,7 @@ public final class HostileAnswers {
         return (call, server) -> SqsAnswer.refused(new SqsError(code, message, true));
     }
 
-    /** Nothing is done, and the error has a code that no header can have. */
+    /** The request is not executed, and the error has a code that no header can contain. */
     public static Trouble refusedWithCode(String code) {
         return (call, server) -> {
             SqsAnswer refused = SqsAnswer.refused(new SqsError(code, "refused", true));

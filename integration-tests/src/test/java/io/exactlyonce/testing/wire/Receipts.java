@@ -6,16 +6,18 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The receipt handles of each message that passed by, until when it is hidden, and whether it was deleted. */
+/**
+ * The receipt handles of each message that passed by, the end of its invisibility, and whether the message was deleted.
+ */
 final class Receipts {
 
     /**
      * The state of a receipt.
      *
      * @param newest the handle of the message's latest receive
-     * @param isNewest whether that is this one
+     * @param isNewest whether this receipt is the newest
      * @param isDeleted whether the message was deleted
-     * @param isHidden whether the message is invisible, by whichever receipt
+     * @param isHidden whether the message is invisible, whichever receipt hid it
      * @param age time since the latest receive
      */
     record Receipt(String newest, boolean isNewest, boolean isDeleted, boolean isHidden, Duration age) {}
@@ -35,7 +37,7 @@ final class Receipts {
         this.clock = clock;
     }
 
-    /** Records that a message was delivered. The message exists, also after an earlier delete. */
+    /** Records that a message was delivered. The message then exists, even after an earlier delete. */
     synchronized void received(String queueUrl, String messageId, String handle, Duration hidden) {
         Message message = byId.computeIfAbsent(queueUrl + " " + messageId, unknown -> new Message());
         byHandle.put(handle, message);

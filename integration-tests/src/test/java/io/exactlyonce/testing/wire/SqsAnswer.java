@@ -13,18 +13,18 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * An answer in SQS's JSON protocol.
  *
- * @param status of HTTP; 0 for no answer at all: the connection is closed
- * @param error as the header {@code x-amzn-query-error} has it; empty without
- * @param sending how it is sent, if not as SQS sends it
+ * @param status the HTTP status; 0 closes the connection without an answer
+ * @param error the value of the header {@code x-amzn-query-error}; empty without an error
+ * @param sending how the answer is sent, if not in SQS's way
  */
 public record SqsAnswer(
         int status, ObjectNode body, String error, @Nullable Sending sending) {
 
-    /** How an answer is sent that breaks HTTP's rules, or SQS's. */
+    /** Ways to send an answer that break the rules of HTTP or SQS. */
     @FunctionalInterface
     interface Sending {
 
-        /** Sends the answer, or a part of it; the rest is never sent. */
+        /** Sends the answer or a part of it. Any remaining part is never sent. */
         void send(HttpExchange exchange, byte[] text) throws IOException;
     }
 

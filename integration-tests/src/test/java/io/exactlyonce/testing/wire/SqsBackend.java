@@ -4,6 +4,6 @@ package io.exactlyonce.testing.wire;
 @FunctionalInterface
 public interface SqsBackend {
 
-    /** Returns the answer, {@link SqsAnswer#LOST} if there is none; called by many threads at once. */
+    /** Returns the answer, or {@link SqsAnswer#LOST} if there is none. Many threads call this method at once. */
     SqsAnswer answer(SqsCall call);
 }

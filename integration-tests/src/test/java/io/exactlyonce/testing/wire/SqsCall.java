@@ -44,7 +44,7 @@ public record SqsCall(String action, String caller, ObjectNode body) {
         return action.startsWith("DeleteMessage");
     }
 
-    /** Returns whether the visibility of messages is to be changed: of one, or of a batch. */
+    /** Returns whether the call changes the visibility of one message, or of a batch. */
     boolean isChange() {
         return action.startsWith("ChangeMessageVisibility");
     }
@@ -54,7 +54,7 @@ public record SqsCall(String action, String caller, ObjectNode body) {
         return objects(body.path(ENTRIES));
     }
 
-    /** Returns the receipt handles that a batch is about. */
+    /** Returns the receipt handles in a batch. */
     public List<String> receiptHandles() {
         return entries().stream().map(SqsCall::receiptHandle).toList();
     }
@@ -71,7 +71,7 @@ public record SqsCall(String action, String caller, ObjectNode body) {
         return entry.deepCopy().put(RECEIPT_HANDLE, handle);
     }
 
-    /** Returns a request about one message as a batch of one. */
+    /** Returns a request for one message as a batch of one. */
     SqsCall asBatch() {
         ObjectNode entry = body.deepCopy();
         entry.remove(QUEUE_URL);

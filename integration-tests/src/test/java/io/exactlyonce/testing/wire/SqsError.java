@@ -6,7 +6,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The error with which SQS refuses a request, or an entry of a batch.
  *
- * @param senderFault whether it is said to be the caller's
+ * @param senderFault whether the error blames the caller
  */
 public record SqsError(String code, String message, boolean senderFault) {
 
@@ -42,7 +42,7 @@ public record SqsError(String code, String message, boolean senderFault) {
         return code.contains("ReceiptHandleIsInvalid");
     }
 
-    /** Returns the entry of a batch's answer that says so. */
+    /** Returns the entry of a batch's answer that contains this error. */
     ObjectNode failed(String id) {
         return JsonNodeFactory.instance
                 .objectNode()

@@ -11,7 +11,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import tools.jackson.databind.node.ObjectNode;
 
-/** An SQS server that asks for no signature, such as ElasticMQ. */
+/** An SQS server that requires no signature, such as ElasticMQ. */
 public final class SqsOverHttp implements SqsBackend {
 
     /** Longer than any poll waits. */

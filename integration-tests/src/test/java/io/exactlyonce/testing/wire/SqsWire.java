@@ -24,7 +24,7 @@ public final class SqsWire implements AutoCloseable {
     static final String TARGET_PREFIX = "AmazonSQS.";
     static final String ERROR = "x-amzn-query-error";
 
-    /** Escapes, so that halves of surrogate pairs arrive as they were sent. */
+    /** Escapes characters, so that halves of surrogate pairs arrive unchanged. */
     static final JsonMapper MAPPER =
             JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
@@ -32,8 +32,8 @@ public final class SqsWire implements AutoCloseable {
     private static final int BACKLOG = 200;
 
     static {
-        // Head and body of an answer are two packets, of which the second would wait for the first one's
-        // acknowledgement.
+        // Head and body of an answer are two packets. With Nagle's algorithm, the second packet would wait for the
+        // acknowledgement of the first.
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
 
@@ -59,7 +59,7 @@ public final class SqsWire implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /** Closes the connection without an answer if that is lost. */
+    /** Closes the connection without an answer if the answer is to be lost. */
     private void exchange(HttpExchange exchange) throws IOException {
         try (exchange) {
             String action = exchange.getRequestHeaders().getFirst(TARGET).substring(TARGET_PREFIX.length());

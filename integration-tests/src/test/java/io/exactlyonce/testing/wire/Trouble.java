@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A fault of a request or its answer, between a client and SQS or inside of SQS. */
+/** A fault of a request or its answer, between a client and SQS or inside SQS. */
 @FunctionalInterface
 public interface Trouble {
 
@@ -22,13 +22,15 @@ public interface Trouble {
         return SqsAnswer.LOST;
     };
 
-    /** The request arrives twice; the second one is answered. */
+    /** The request arrives twice, and the second arrival is answered. */
     Trouble REPEATED = (call, server) -> {
         server.answer(call);
         return server.answer(call);
     };
 
-    /** A batch is answered with success, and nothing is done: a copy of each message is on a server that was not reached. */
+    /**
+     * A batch is answered with success but not executed, because a server with a copy of each message was not reached.
+     */
     Trouble DOES_NOT_STICK = (call, server) ->
             SqsAnswer.ofBatch(call.entries().stream().map(SqsCall::id).toList(), List.of());
 
@@ -61,7 +63,7 @@ public interface Trouble {
         };
     }
 
-    /** The first entries of a batch fail, and the others are done. */
+    /** The first entries of a batch fail, and the other entries are executed. */
     static Trouble fails(int entries, SqsError error) {
         return (call, server) -> {
             int failing = Math.min(entries, call.entries().size());
@@ -84,7 +86,7 @@ public interface Trouble {
         };
     }
 
-    /** Messages are said to have been received so often. */
+    /** The answer claims this number of receives for each message. */
     static Trouble counted(IntUnaryOperator count) {
         return (call, server) -> {
             SqsAnswer answer = server.answer(call);

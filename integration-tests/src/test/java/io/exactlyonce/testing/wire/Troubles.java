@@ -23,18 +23,18 @@ public final class Troubles implements SqsBackend {
         this.server = server;
     }
 
-    /** The next request of a queue meets this trouble; later ones follow one by one. */
+    /** Applies a fault to the next request of a queue. Faults of later calls apply to later requests, one by one. */
     public void next(String queue, String action, Trouble trouble) {
         next.computeIfAbsent(queue + " " + action, unknown -> new ConcurrentLinkedQueue<>())
                 .add(trouble);
     }
 
-    /** Every request of a queue meets it that meets no other. */
+    /** Applies a fault to every request of a queue that has no other fault. */
     public void always(String queue, String action, Trouble trouble) {
         always.put(queue + " " + action, trouble);
     }
 
-    /** No request meets any from now on; returns how many have met none that should have. */
+    /** Removes all faults. Returns how many faults were not applied to any request. */
     public int none() {
         int unmet = next.values().stream().mapToInt(Queue::size).sum();
         next.clear();
@@ -42,7 +42,7 @@ public final class Troubles implements SqsBackend {
         return unmet;
     }
 
-    /** No request of a queue meets any from now on. */
+    /** Removes the faults of a queue. */
     public void none(String queue) {
         next.keySet().removeIf(key -> key.startsWith(queue + " "));
         always.keySet().removeIf(key -> key.startsWith(queue + " "));

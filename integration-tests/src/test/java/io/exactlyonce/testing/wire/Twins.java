@@ -18,7 +18,7 @@ public final class Twins implements SqsBackend {
 
     private static final String MARK = "~twin";
 
-    /** A copy for a caller other than the one that has the original. */
+    /** A copy for a caller other than the owner of the original. */
     private record Copy(String queue, String caller, ObjectNode message) {
 
         boolean isFor(SqsCall call) {
@@ -37,17 +37,17 @@ public final class Twins implements SqsBackend {
         this.server = server;
     }
 
-    /** From now on each message of a queue is handed out twice when it is received first, the copy to another caller. */
+    /** Delivers each message of a queue twice from now on. The copy goes to another caller. */
     public void apart(String queue) {
         apart.add(queue);
     }
 
-    /** From now on each message of a queue is handed out twice when it is received first, by one answer. */
+    /** Delivers each message of a queue twice from now on, in one answer. */
     public void together(String queue) {
         together.add(queue);
     }
 
-    /** No message is handed out twice from now on. */
+    /** Stops delivering messages twice. */
     public void none() {
         apart.clear();
         together.clear();

@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A network that delays requests and answers, and loses or repeats some of those that may be repeated. The SDK sends a
- * lost request again, so its callers see no failure.
+ * A network that delays requests and answers, and loses or repeats some of the requests that may be repeated. The SDK
+ * sends a lost request again, so its callers see no failure.
  */
 public final class Weather implements SqsBackend {
 
-    /** The share of all requests. Four losses in a row would be more than the SDK's attempts. */
+    /** The share of all requests. Four losses in a row would exceed the SDK's attempts. */
     private static final double LOST = 0.03;
 
     private static final double REPEATED = 0.1;
@@ -20,8 +20,8 @@ public final class Weather implements SqsBackend {
     private final Random random;
 
     /**
-     * @param mostMillis how long each request takes at most, and each answer
-     * @param seed of what is delayed, lost and repeated
+     * @param mostMillis the longest delay of a request, and of an answer
+     * @param seed the seed of delays, losses and repetitions
      */
     public Weather(SqsBackend server, int mostMillis, long seed) {
         this.server = server;

@@ -10,7 +10,7 @@ public final class OtherWorker {
 
     static final Duration LEASE = Duration.ofHours(1);
 
-    /** The engine checks for finished waits four times a second. */
+    /** The engine looks for ended waits four times a second. */
     private static final Duration UNTIL_NOTICED = Duration.ofSeconds(1);
 
     private final ExactlyOnceDriver driver;

@@ -15,15 +15,15 @@ public final class FailureReport {
     private FailureReport() {}
 
     /**
-     * Returns what is told.
+     * Returns the text of the report.
      *
-     * @param failure of the start
-     * @param context that was to be started
+     * @param failure the failure of the startup
+     * @param context the context that failed to start
      */
     public static FailureAnalysis of(Throwable failure, ConfigurableApplicationContext context) {
         ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
                 .and(Environment.class, context.getEnvironment());
-        // Like Boot, it does without analyzers whose libraries are missing.
+        // Skips analyzers whose libraries are missing, as Boot does.
         return SpringFactoriesLoader.forDefaultResourceLocation()
                 .load(FailureAnalyzer.class, arguments, (type, name, missing) -> {})
                 .stream()

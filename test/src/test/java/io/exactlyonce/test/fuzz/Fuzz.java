@@ -23,9 +23,9 @@ public final class Fuzz {
     /**
      * Checks lists of inputs. Any exception of the check is a failure.
      *
-     * @param seeds how many are tried in each build
+     * @param seeds the number of seeds in each build
      * @param inputs makes a list
-     * @param check fails for a list that breaks a rule; called again with parts of it then
+     * @param check fails for a list that breaks a rule; then called again with parts of the list
      */
     public static <T> void check(int seeds, Function<RandomGenerator, List<T>> inputs, Consumer<List<T>> check) {
         Long repeated = Long.getLong(SEED);

@@ -53,10 +53,10 @@ public final class HostileClaims {
     /**
      * A handler's run.
      *
-     * @param scope of its key
-     * @param key as its message has it
-     * @param end how it ends
-     * @param text its result, or the message of what it throws
+     * @param scope the scope of its key
+     * @param key the key in its message
+     * @param end the way in which it ends
+     * @param text its result, or the message of its exception
      */
     public record Run(String scope, String key, End end, String text) {
         @Override
@@ -80,7 +80,7 @@ public final class HostileClaims {
                 .toList();
     }
 
-    /** Lets these runs happen at once, and once more. */
+    /** Starts these runs at the same time, and then runs them once more. */
     public static void check(ClaimStore store, ParkedClaims parked, List<Run> runs) {
         Map<ClaimKey, Run> byKey = storable(runs);
         if (byKey.isEmpty()) {
@@ -106,7 +106,7 @@ public final class HostileClaims {
         }
     }
 
-    /** Returns the runs whose keys pass the rules of every listener; their scopes have a length that listeners have. */
+    /** Returns the runs whose keys pass the rules of every listener. Their scopes have a permitted length. */
     private static Map<ClaimKey, Run> storable(List<Run> runs) {
         String own = UUID.randomUUID() + "/";
         Map<ClaimKey, Run> storable = new LinkedHashMap<>();

@@ -13,11 +13,11 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * A message that a sender puts into a queue.
  *
- * @param queue to which it is sent
- * @param body what it says
- * @param attributes text, a number, or bytes, by their names
- * @param group on a FIFO queue; on a standard one a tenant
- * @param key that it has to have, whether or not that can be one; {@code null} if the body need not be readable
+ * @param queue the queue
+ * @param body the body
+ * @param attributes text, a number, or bytes, by name
+ * @param group the group on a FIFO queue, or the tenant on a standard queue
+ * @param key the expected key, whether or not it is valid; {@code null} if the body need not be readable
  */
 public record HostileLetter(
         String queue,
@@ -51,8 +51,8 @@ public record HostileLetter(
             "x");
 
     /**
-     * Classes that a sender may name: there, not there, abstract, of an array, and files that are no class of that
-     * name.
+     * Classes that a sender may name: existing, missing and abstract ones, arrays, and files that contain another
+     * class.
      */
     private static final List<String> TYPES = List.of(
             "java.lang.String",
@@ -70,13 +70,13 @@ public record HostileLetter(
             "io.exactlyonce.test.kit.HostileDeliveriesTests$Note",
             "x".repeat(70_000));
 
-    /** All that SQS allows in the ids of groups and messages. */
+    /** All characters that SQS allows in the ids of groups and messages. */
     private static final String ID_CHARACTERS = "abcXYZ019!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
-    /** Returns letters, some of whose keys hardly differ. */
+    /** Returns letters, some of which have nearly equal keys. */
     public static List<HostileLetter> several(RandomGenerator random, List<String> queues, int most) {
         return HostileText.several(random, 1 + random.nextInt(most)).stream()
                 .map(key -> any(random, HostileText.pick(random, queues), key))
@@ -150,7 +150,7 @@ public record HostileLetter(
                         "\"%s\\n%s\"".formatted(HostileText.SECRET, HostileText.FORGED)));
     }
 
-    /** Around the 500 levels that Jackson reads, and far beyond. */
+    /** Depths around the 500 levels that Jackson reads, and far beyond. */
     private static int depth(RandomGenerator random) {
         return HostileText.pick(random, List.of(1, 498, 499, 500, 501, 1_000, 50_000));
     }

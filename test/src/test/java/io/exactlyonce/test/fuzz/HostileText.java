@@ -11,19 +11,19 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Text that a system may refuse, or confuse with another text. */
+/** Text that a system may refuse, or may confuse with another text. */
 public final class HostileText {
 
-    /** Part of what senders send, and of nothing that may be shown. */
+    /** Marks senders' text. No log or other output may contain this mark. */
     public static final String SECRET = "4111-1111-1111";
 
-    /** Begins a line that no log may have. */
+    /** The beginning of a line that no log may contain. */
     public static final String FORGED = "FORGED 2031-01-01 INFO all is well";
 
     private static final int BOUNDARY = 512;
 
     private static final List<String> PARTS = List.of(
-            // blanks, seen and unseen, and marks of the byte order
+            // visible and invisible blanks, and byte order marks
             " ",
             "\t",
             "\r\n",
@@ -31,7 +31,7 @@ public final class HostileText {
             "\u2003",
             "\u200B",
             "\uFEFF",
-            // what moves a cursor, begins a line, or turns what follows around
+            // characters that move a cursor, begin a line, or change the direction of text
             "\u001B[2J",
             "\u0007",
             "\u0085",
@@ -46,7 +46,7 @@ public final class HostileText {
             "\uDCE6\uD83D",
             "\uFFFE",
             "\uFFFF",
-            // one thing written in two ways, and two things that look like one
+            // one text in two encodings, and two texts that look alike
             "\u00E9",
             "e\u0301",
             "\u212B",
@@ -68,7 +68,7 @@ public final class HostileText {
             "\uD83D\uDCE6",
             "\uD83D\uDC68\u200D\uD83D\uDC69\u200D\uD83D\uDC67",
             "\uDBFF\uDFFD",
-            // what some language takes for its own
+            // text with a special meaning in some language
             "'",
             "\"",
             "\\",
@@ -104,7 +104,7 @@ public final class HostileText {
 
     private HostileText() {}
 
-    /** Returns texts of which some differ in next to nothing. */
+    /** Returns texts, some of which are nearly equal. */
     public static List<String> several(RandomGenerator random, int count) {
         List<String> texts = new ArrayList<>();
         while (texts.size() < count) {
@@ -133,7 +133,7 @@ public final class HostileText {
                 .collect(Collectors.joining());
     }
 
-    /** One more, one less, or just as many as fit: in UTF-16's units, in characters, or in bytes. */
+    /** The limit, or one more or less, counted in UTF-16 units, characters or bytes. */
     private static String atBoundary(RandomGenerator random) {
         ToIntFunction<String> size = pick(random, SIZES);
         int wanted = BOUNDARY - 2 + random.nextInt(5);
@@ -148,7 +148,7 @@ public final class HostileText {
         return text.toString();
     }
 
-    /** Draws characters of three bytes each, in no order that an index could shorten. */
+    /** Draws characters of three bytes each, in a random order that an index cannot compress. */
     private static String incompressible(RandomGenerator random, int characters) {
         return random.ints(characters, 0x4E00, 0x9FFF)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
@@ -166,7 +166,7 @@ public final class HostileText {
         return all.get(random.nextInt(all.size()));
     }
 
-    /** Returns a text as a failure may show it: in ASCII, and not all of it. */
+    /** Returns a text for a failure's message: in ASCII, and shortened. */
     public static String shown(String text) {
         StringBuilder shown = new StringBuilder();
         text.chars()

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Replaces the console as the target of the log, and keeps only forbidden texts: payloads, and characters that begin
- * lines or move cursors. Spring Cloud AWS logs the exceptions of handlers as they are; they are not checked.
+ * lines or move cursors. Spring Cloud AWS logs the exceptions of handlers as they are; these log lines are not checked.
  */
 public final class QuietLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
@@ -32,7 +32,7 @@ public final class QuietLog extends AppenderBase<ILoggingEvent> implements AutoC
     private final Queue<String> leaks = new ConcurrentLinkedQueue<>();
     private final Class<?> handlersOwn;
 
-    /** @param handlersOwn what handlers throw that quotes payloads */
+    /** @param handlersOwn exceptions of handlers that quote payloads */
     public QuietLog(Class<? extends Throwable> handlersOwn) {
         this.handlersOwn = handlersOwn;
         root.iteratorForAppenders().forEachRemaining(others::add);

@@ -1,4 +1,4 @@
-/** Hostile input, by seeds: what senders, handlers and configurations may come up with, and what must not become of it. */
+/** Hostile input from seeds: values of senders, handlers and configurations, and the rules that must hold for them. */
 @NullMarked
 package io.exactlyonce.test.fuzz;
 

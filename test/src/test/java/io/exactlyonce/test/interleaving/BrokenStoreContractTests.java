@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Stores with one defect each, which tests of the contract must find. */
+/** Stores with one defect each. Tests of the contract must find each defect. */
 class BrokenStoreContractTests {
 
     private final InMemoryClaimStore memory = new InMemoryClaimStore();
@@ -47,8 +47,8 @@ class BrokenStoreContractTests {
     }
 
     /**
-     * Lets keys be taken over, with higher tokens, while handlers run at them: once the worker that holds them has
-     * reported another end. Grants everything to their former holder, too, so that nothing but the overlap shows it.
+     * Lets other workers take keys over, with higher tokens, while handlers run, once the owner has resolved another
+     * claim. Still grants everything to the former owner, so only the overlap reveals the defect.
      */
     private static final class HeldKeyIsHandedOut extends HolderWatch {
 

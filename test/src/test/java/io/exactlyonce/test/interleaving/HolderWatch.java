@@ -15,7 +15,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Keeps the last claim of each key, so that a broken store can write in its name. */
+/** Keeps the last claim of each key, so that a broken store can write in the owner's name. */
 class HolderWatch extends WrappedStore {
 
     private final Map<ClaimKey, ClaimId> holders = new HashMap<>();
@@ -39,7 +39,7 @@ class HolderWatch extends WrappedStore {
         return Optional.ofNullable(holders.get(key));
     }
 
-    /** Writes in the name of each key's owner; returns the claims that called, if that changed anything. */
+    /** Writes in the name of each key's owner. Returns the calling claims if that changed anything. */
     <T> Set<ClaimId> write(
             List<T> writes, Function<T, ClaimId> claim, BiFunction<T, ClaimId, Set<ClaimId>> inTheNameOf) {
         return writes.stream()

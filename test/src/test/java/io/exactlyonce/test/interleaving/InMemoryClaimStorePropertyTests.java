@@ -16,7 +16,7 @@ class InMemoryClaimStorePropertyTests {
 
     private static final int TRIES = 3_000;
 
-    /** Through the wrapper that the proof rests on, which thus breaks nothing. */
+    /** Uses the wrapper on which the proof relies, and shows that the wrapper itself breaks nothing. */
     @Test
     void everyInterleavingKeepsTheRules() {
         check(Seeds.ofThisRun(TRIES), WrappedStore::new);

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class Interleaving {
 
     /**
-     * All jumps are multiples of 25 s, and leases leave 10 s when divided by that: each step is at least 10 s away
-     * from the end of every lease, so that the real time that a run takes decides nothing.
+     * All clock jumps are multiples of 25 s, and lease lengths leave a remainder of 10 s when divided by 25 s. Each
+     * step is therefore at least 10 s away from any lease's end, so the real time of a run does not matter.
      */
     private static final List<Duration> JUMPS =
             List.of(Duration.ofSeconds(25), Duration.ofSeconds(50), Duration.ofSeconds(125), Duration.ofDays(10));
@@ -159,7 +159,10 @@ final class Interleaving {
         now = now.plus(time);
     }
 
-    /** Uses one of the worker's claims of the key: mostly the latest, and sometimes a claim lost long ago. */
+    /**
+     * Uses one of the worker's claims of the key. Usually this is the latest claim, and sometimes one that was lost
+     * long ago.
+     */
     private void underAClaim(Step step, BiConsumer<ClaimRequest, Invariants> call) {
         ClaimKey key = keys.get(step.key());
         List<ClaimRequest> own = claims.getOrDefault(step.worker(), List.of()).stream()

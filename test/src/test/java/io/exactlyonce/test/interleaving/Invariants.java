@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Invariants {
 
-    /** Leases never end nearer to a moment at which something happens. */
+    /** The shortest time between a lease's end and any step. */
     static final Duration DRIFT = Duration.ofSeconds(9);
 
     private final KeyModel key;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The state of one key by the answers of a store so far. */
+/** The state of one key, derived from the store's answers so far. */
 final class KeyModel {
 
     enum State {
@@ -30,7 +30,7 @@ final class KeyModel {
     long token;
     boolean inDoubt;
 
-    /** Attempts that threw, since the first one or an operator's last release. */
+    /** The number of attempts that threw, since the first attempt or an operator's last release. */
     int failures;
 
     /** An operator has released the key, and no worker has claimed it since. */

@@ -197,7 +197,7 @@ enum MissingDecisionGuard {
     /** Returns a store that lacks this guard. */
     abstract WrappedStore remove(InMemoryClaimStore intact);
 
-    /** Knows the keys that an operator has ever released. */
+    /** Records the keys that an operator has released at any time. */
     private abstract static class DecisionWatch extends WrappedStore {
 
         private final Set<ClaimKey> released = new HashSet<>();

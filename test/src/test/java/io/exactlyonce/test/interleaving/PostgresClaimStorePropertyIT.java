@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * PostgreSQL under random interleavings. No test can set its clock, so the test makes rows older: a clock jump moves
- * all of their times back.
+ * PostgreSQL under random interleavings. No test can set its clock, so a clock jump moves all times of the rows back
+ * instead.
  */
 @Tag("postgres")
 class PostgresClaimStorePropertyIT {

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * seed, and with the steps that are needed for the failure.
  *
  * @param first the first seed
- * @param count how many there are
- * @param property names a seed that is to be tried, alone
+ * @param count the number of seeds
+ * @param property the property that selects a single seed
  */
 public record Seeds(long first, int count, String property) {
 
@@ -31,12 +31,12 @@ public record Seeds(long first, int count, String property) {
         return repeated == null ? new Seeds(new SplittableRandom().nextLong(), count) : new Seeds(repeated, 1);
     }
 
-    /** Returns the same seeds in each run: what they find does not depend on luck. */
+    /** Returns the same seeds in each run, so that the result does not depend on chance. */
     static Seeds ofEachRun(int count) {
         return new Seeds(0, count);
     }
 
-    /** Fails with the first sequence that the check fails for. */
+    /** Fails at the first sequence for which the check fails. */
     public <T> void check(Function<RandomGenerator, List<T>> sequences, Consumer<List<T>> check) {
         for (long seed = first; seed - first < count; seed++) {
             List<T> steps = sequences.apply(new SplittableRandom(seed));
@@ -69,7 +69,10 @@ public record Seeds(long first, int count, String property) {
 
         private Shrinking() {}
 
-        /** Returns what is left when no half, quarter and so on down to no single step can be dropped any more. */
+        /**
+         * Removes halves, quarters and so on down to single steps, as long as the check still fails. Returns the
+         * remaining steps.
+         */
         static <T> List<T> fewest(List<T> steps, Predicate<List<T>> fails) {
             List<T> left = steps;
             int size = Math.max(1, left.size() / 2);

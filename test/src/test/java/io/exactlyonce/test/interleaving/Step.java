@@ -10,9 +10,9 @@ import java.util.stream.Stream;
  * A step of a worker. A worker pauses if it has no step for a while; its next step may come after other workers took
  * its keys over.
  *
- * @param worker which worker does it
- * @param key to which key
- * @param variant how: with which payload and lease, under how old a claim or sight, for how long
+ * @param worker the worker
+ * @param key the key
+ * @param variant selects the payload, the lease, the age of the claim or look-up, and the duration
  */
 record Step(Kind kind, int worker, int key, int variant) {
 
@@ -29,7 +29,7 @@ record Step(Kind kind, int worker, int key, int variant) {
         PARK,
         PARK_IN_DOUBT,
         LOOK,
-        /** An operator looks at parked keys, and at times decides on what was seen long ago. */
+        /** An operator looks parked keys up, and sometimes decides on an old look-up. */
         RELEASE_PARKED,
         COMPLETE_PARKED,
         /** The worker forgets its claims and never mentions them again. */
@@ -42,7 +42,7 @@ record Step(Kind kind, int worker, int key, int variant) {
     private static final int VARIANTS = 4;
     private static final int MOST_STEPS = 50;
 
-    /** How often each kind comes up, in relation to the other kinds. */
+    /** The relative frequency of each kind of step. */
     private static final List<Kind> MIXED = weighted(Map.ofEntries(
             Map.entry(Kind.CLAIM, 6),
             Map.entry(Kind.CLAIM_CAUTIOUSLY, 2),
@@ -71,7 +71,7 @@ record Step(Kind kind, int worker, int key, int variant) {
             Kind.COMPLETE_PARKED, 2,
             Kind.CLOCK_JUMP, 2));
 
-    /** Mixed ones, and ones in which the same key is parked again and again. */
+    /** Mixed sequences, and sequences in which the same key is parked repeatedly. */
     static List<Step> interleaving(RandomGenerator random) {
         return random.nextBoolean()
                 ? interleaving(random, MIXED, WORKERS, KEYS)
@@ -88,7 +88,10 @@ record Step(Kind kind, int worker, int key, int variant) {
                 .toList();
     }
 
-    /** In the order of the kinds: a map has one of its own in each JVM, and a seed must mean the same in all of them. */
+    /**
+     * Kinds are drawn in their declared order. The order of a map differs between JVMs, and a seed must mean the same
+     * in all of them.
+     */
     private static List<Kind> weighted(Map<Kind, Integer> weights) {
         return Stream.of(Kind.values())
                 .flatMap(kind ->

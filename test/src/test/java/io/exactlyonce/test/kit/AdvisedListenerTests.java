@@ -290,7 +290,7 @@ class AdvisedListenerTests {
         verify(spied, times(2)).sell(any(), any());
     }
 
-    /** The mock is one of a bean with {@code @SqsListener}: tests of other beans need no listener. */
+    /** The mock replaces a bean with {@code @SqsListener}, because tests of other beans need no listener. */
     @Test
     void mockOfAListenerHasNoContainer() {
         assertThat(mocked).isNotNull();

@@ -69,7 +69,9 @@ class ExactlyOnceDriverTests {
     @Import(Shop.class)
     static class Application {}
 
-    /** These tests request crashes, lost claims and failing handlers. An unreadable message is a mistake of a test. */
+    /**
+     * These tests request crashes, lost claims and failing handlers. Only an unreadable message is a mistake of a test.
+     */
     @AfterEach
     void testThatPassesLogsNoError(CapturedOutput output) {
         assertThat(output.toString().lines())

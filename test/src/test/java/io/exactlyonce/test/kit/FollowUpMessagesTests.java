@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-/** The application's SqsTemplate is a mock, from which a test reads the messages of a handler and their keys. */
+/** The application's SqsTemplate is a mock. A test reads a handler's messages and their keys from the mock. */
 @ExactlyOnceTest
 class FollowUpMessagesTests {
 

@@ -39,18 +39,20 @@ class HostileDeliveriesTests {
 
     private static final int MOST_IN_A_POLL = 10;
 
-    /** Spring wants types of content, channels and maps there: a message with anything else may not be readable. */
+    /**
+     * Spring expects content types, channels and maps in these headers. A message with other values may be unreadable.
+     */
     private static final Set<String> UNREADABLE = Set.of("contentType", "replyChannel", "nativeHeaders");
 
-    /** Listeners whose keys are those of the letter. */
+    /** Listeners whose keys come from the letter. */
     private static final List<String> PLAIN =
             List.of("orders", "maps", "attributes", "notes", "groups.fifo", "batches");
 
-    /** Listeners whose keys are what they make of a message. */
+    /** Listeners whose keys are computed from the message. */
     private static final List<String> ODD =
             List.of("headers", "fields", "starts", "uuids", "sums", "kinds", "quoting", "parking");
 
-    /** Abandoned are messages on which a converter or a key expression ends by an error: they come again. */
+    /** A delivery is abandoned if a converter or a key expression throws an error. The message is redelivered. */
     private static final Set<Outcome> ENDS = Set.of(
             Outcome.HANDLED,
             Outcome.SUPPRESSED,
@@ -130,7 +132,7 @@ class HostileDeliveriesTests {
             handle(order, claim);
         }
 
-        /** Which property is the key, the sender says. */
+        /** The sender decides which property is the key. */
         @ExactlyOnceListener(queueNames = "fields", key = "#order[#headers['field']]")
         void fields(Order order, Claim claim) {
             handle(order, claim);

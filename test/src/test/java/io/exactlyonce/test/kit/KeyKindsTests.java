@@ -91,7 +91,7 @@ class KeyKindsTests {
     @Autowired
     private Listeners listeners;
 
-    /** Spring keeps its own value under the name. */
+    /** Spring stores its own value under this name. */
     @Test
     void attributeOfAReservedNameIsTheKeyOfTwoMessages() {
         TestMessage message = TestMessage.ofBody("body").header("id", "A-1").to("attributes");

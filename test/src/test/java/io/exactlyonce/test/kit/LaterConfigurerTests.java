@@ -111,7 +111,7 @@ class LaterConfigurerTests {
                         .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory"));
     }
 
-    /** A singleton that is registered by hand comes after all definitions. */
+    /** A singleton that is registered by hand comes after all bean definitions. */
     @Test
     void factoryThatReplacesOursIsRefusedWithTheFirstListener() {
         SqsListenerConfigurer last =

@@ -160,7 +160,7 @@ class ListenerKindsTests {
         verify(till, times(3)).charge(any(), any());
     }
 
-    /** A sender repeats an order with another timestamp; or uses its key for another order. */
+    /** A sender repeats an order with another timestamp, or uses its key for another order. */
     @Test
     void messagesOfABatchAreComparedByWhatTheirListenerNames() throws InterruptedException {
         String again = "{\"orderId\":\"B-1\",\"cents\":%d,\"sentAt\":%d}";
@@ -208,7 +208,7 @@ class ListenerKindsTests {
         assertThat(driver.redeliver(begun)).wasSuppressed();
     }
 
-    /** Awspring would log the result as a failure of its own. */
+    /** Spring Cloud AWS would log the result as its own failure. */
     @Test
     void futureWithAResultIsNoFailure(CapturedOutput output) {
         shop.promise("P-3").complete("sold");
@@ -280,7 +280,7 @@ class ListenerKindsTests {
         verify(till, times(1)).charge(any(), any());
     }
 
-    /** The groups of a fair queue name tenants, and keep no order. */
+    /** The groups of a fair queue name tenants, and imply no order. */
     @Test
     void groupOfAStandardQueueStopsNoMessage() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).when(till).charge(eq("B-1"), any());

@@ -58,7 +58,9 @@ class PayloadTypesTests {
 
     record Parcel(String id, String label) implements Shipment {}
 
-    /** The arguments of handlers, in their order: the class of each shows the converter's type argument. */
+    /**
+     * The arguments of handlers, in order. The class of each argument shows the type argument that the converter used.
+     */
     static final List<Object> GOT = new CopyOnWriteArrayList<>();
 
     abstract static class Inherited<T> {
@@ -255,7 +257,7 @@ class PayloadTypesTests {
                 .isEqualTo(List.of(new Order("A-1"), new Order("A-1"), new Removed("R-2"), new Parcel("S-1", "L")));
     }
 
-    /** Whatever is on the class path, and fits a handler's parameter. */
+    /** Any class on the class path that fits a handler's parameter. */
     @ParameterizedTest
     @ValueSource(classes = {Order.class, ArrayList.class, Forged.class})
     void senderCannotNameAnyOtherClass(Class<?> type) {

@@ -16,7 +16,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.test.context.TestContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The listener hears of all tests of an application, also of those that have no driver. */
+/** The listener is called for all tests of an application, even for those without a driver. */
 @ExtendWith(OutputCaptureExtension.class)
 class ResetDriverListenerTests {
 
@@ -24,7 +24,7 @@ class ResetDriverListenerTests {
 
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    /** Tells its type once it is made. */
+    /** Reveals its type only after it is created. */
     @SuppressWarnings("rawtypes")
     static class Expensive implements FactoryBean {
 

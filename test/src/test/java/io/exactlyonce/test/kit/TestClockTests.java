@@ -11,7 +11,7 @@ class TestClockTests {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Else later tests of the context would be without renewals. */
+    /** Without this, later tests of the context would have no renewals. */
     @Test
     void tickThatFailsIsTheTestsFailureAndEndsNoTicks() {
         TestClock clock = new TestClock();

@@ -17,8 +17,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Duplicates with a different text: messages that a sender has written in another way, and notifications that SNS
- * delivers again.
+ * Duplicates with different text: messages that a sender has formatted differently, and notifications that SNS delivers
+ * again.
  */
 @ExactlyOnceTest
 class TrueDuplicatesTests {
@@ -88,7 +88,7 @@ class TrueDuplicatesTests {
         }
     }
 
-    /** No converter of Spring Cloud AWS reads it into a class. */
+    /** No converter of Spring Cloud AWS reads this text into a class. */
     @Test
     void orderWithAByteOrderMarkIsADuplicate() {
         String order = layouts().get(0);

@@ -32,7 +32,7 @@ public final class TestDatabase implements AutoCloseable {
     public enum Layout {
         /** The table of the script. */
         PLAIN,
-        /** The table as the documentation partitions it: by hash, into four. */
+        /** The table with four hash partitions, as the documentation creates it. */
         PARTITIONED
     }
 
@@ -76,22 +76,22 @@ public final class TestDatabase implements AutoCloseable {
         return pool;
     }
 
-    /** Returns the table, by the claims' pool. */
+    /** Returns the table, read through the claims' pool. */
     public ClaimTable table() {
         return table(pool);
     }
 
-    /** Returns the table, by these connections. */
+    /** Returns the table, read through these connections. */
     public static ClaimTable table(DataSource connections) {
         return new ClaimTable(connections, RETENTION, SynchronousCommit.ON);
     }
 
-    /** Returns a store in the claims' pool. */
+    /** Returns a store that uses the claims' pool. */
     public PostgresClaimStore store() {
         return store(pool);
     }
 
-    /** Returns a store that takes its connections from there. */
+    /** Returns a store that uses these connections. */
     public static PostgresClaimStore store(DataSource connections) {
         return new PostgresClaimStore(table(connections));
     }
@@ -122,7 +122,7 @@ public final class TestDatabase implements AutoCloseable {
     }
 
     /**
-     * Deletes a claim's row, as the retention does, and lets the row of another key have its place.
+     * Deletes a claim's row, as the retention does, and moves the row of another key to its place.
      *
      * @return the other row
      */
@@ -152,7 +152,7 @@ public final class TestDatabase implements AutoCloseable {
         jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
     }
 
-    /** Inserts a claim's row without the store, in the open transaction, and with an expired lease. */
+    /** Inserts a claim's row without the store, in the open transaction and with an expired lease. */
     public static void insert(JdbcTemplate transaction, ClaimId claim) {
         transaction.update("""
                 INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,

@@ -33,7 +33,7 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
 /**
- * A handler continues although a method that had joined its transaction failed. The failure names the reason, which
+ * A handler continues although a method that had joined its transaction failed. The failure names the cause, which
  * Spring does not keep.
  */
 @Tag("postgres")
@@ -56,7 +56,7 @@ class DoomedTransactionIT {
             this.jdbc = new JdbcTemplate(dataSource);
         }
 
-        /** Fails when it is called for the first time, as an update of a row that another has changed. */
+        /** Fails at the first call, like an update of a row that another transaction has changed. */
         @Retryable(includes = OptimisticLockingFailureException.class, maxRetries = 2, delay = 0)
         @Transactional
         public void reserve(String id) {
@@ -123,7 +123,7 @@ class DoomedTransactionIT {
                 .size();
     }
 
-    /** Trap: hundreds of {@code UnexpectedRollbackException}s, of which none named the lock or the retry. */
+    /** Trap: hundreds of {@code UnexpectedRollbackException}s, none of which named the lock or the retry. */
     @Test
     void retryWithinTheTransactionIsNamedWithTheExceptionThatItRetried() {
         assertThatThrownBy(() -> transaction.execute(request, claim -> {
@@ -163,7 +163,10 @@ class DoomedTransactionIT {
                 .hasMessageContaining("by setRollbackOnly()");
     }
 
-    /** Neither has joined it: a transaction of its own, and a savepoint. */
+    /**
+     * The two failures are in a transaction of their own and behind a savepoint, so neither concerns the handler's
+     * transaction.
+     */
     @Test
     void failuresOutsideOfTheTransactionAndBehindASavepointDoNotDoomIt() throws Throwable {
         assertThat(transaction.execute(request, claim -> {

@@ -38,8 +38,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * A scope that {@code EXTERNAL} and {@code DATABASE} listeners share. The row decides at the end of the transaction,
- * so an effect happens once, whatever the claims of the other kind did while its handler ran.
+ * A scope that {@code EXTERNAL} and {@code DATABASE} listeners share. The row decides at the end of the transaction. An
+ * effect therefore happens once, whatever claims of the other kind did while its handler ran.
  */
 @Tag("postgres")
 class MixedEffectsIT {
@@ -162,7 +162,7 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
     }
 
-    /** A zombie that has fenced a transaction does this: no transaction waits for another one's end. */
+    /** A zombie that has fenced a transaction causes this. No transaction waits for the end of another one. */
     @Test
     void freeRowThatAnotherTransactionHasLockedRollsTheHandlerBack() throws Exception {
         vanish();
@@ -180,7 +180,7 @@ class MixedEffectsIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** The insert waits for it, for one statement's time. */
+    /** The insert waits for the other write, up to the timeout of one statement. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void rowThatIsBeingWrittenDecidesOnceItIsCommitted(boolean committed) throws Exception {
@@ -210,7 +210,7 @@ class MixedEffectsIT {
         }
     }
 
-    /** A missing row and a free row: in both cases the lock shows that the key is held. */
+    /** In both cases, a missing row and a free row, only the lock shows that the key is held. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lookOfAWaitingDuplicateSeesTheHandlerAtWorkAndThenTheCompletion(boolean there) throws Exception {

@@ -34,7 +34,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * Applications whose transactions see one snapshot. Claims read their rows outside of the transaction, and the row
+ * Applications whose transactions use one snapshot. Claims read their rows outside of the transaction, and the row
  * decides at its end.
  */
 @Tag("postgres")
@@ -51,7 +51,7 @@ class OneSnapshotIT {
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
-    /** A transaction with a statement before the claim, which takes the snapshot. */
+    /** Runs a statement before the claim, which takes the transaction's snapshot. */
     @SuppressWarnings("serial")
     private static final class Manager extends JdbcTransactionManager {
 
@@ -98,7 +98,7 @@ class OneSnapshotIT {
                 .size();
     }
 
-    /** Trap: a read of a missing key conflicts with each insert beside it in the index. */
+    /** Trap: reading a missing key conflicts with each concurrent insert at the neighbouring index entry. */
     @ParameterizedTest
     @ValueSource(strings = {"repeatable read", "serializable"})
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {

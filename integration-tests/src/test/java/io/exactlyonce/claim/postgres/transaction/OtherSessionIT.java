@@ -39,8 +39,8 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * Startup proves one transaction. A later one belongs to another tenant, with another role or database: its message
- * fails with the reason, and does not count as an outage.
+ * Startup checks one transaction. A later transaction may belong to another tenant, with another role or database. Its
+ * message then fails with the reason, and the failure does not count as an outage.
  */
 @Tag("postgres")
 class OtherSessionIT {
@@ -65,7 +65,7 @@ class OtherSessionIT {
         DATABASE.jdbc().execute("CREATE ROLE " + STRANGER);
     }
 
-    /** Begins each transaction with a statement of the application, once a test switches that on. */
+    /** Once a test enables it, begins each transaction with a statement of the application. */
     private static final class Tenants extends DelegatingDataSource {
         private String statement = "";
 
@@ -111,7 +111,7 @@ class OtherSessionIT {
         assertThat(transaction.execute(request(), claim -> null)).isInstanceOf(Acquired.class);
     }
 
-    /** The path may lead to another table of this name first, of an older version or with all columns. */
+    /** The search path may first lead to another table of this name, such as an older version. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -134,7 +134,7 @@ class OtherSessionIT {
                 .isEmpty();
     }
 
-    /** Rows are read beside the transaction. */
+    /** Rows are read outside of the transaction. */
     @Test
     void searchPathDoesNotMatterWhereRowsAreReadBeside() throws Throwable {
         var serializable = new DefaultTransactionAttribute();
@@ -160,7 +160,7 @@ class OtherSessionIT {
         assertGoesOn();
     }
 
-    /** Completed keys that it hides would look free. */
+    /** Row-level security would make completed keys look free. */
     @Test
     void rowLevelSecurityIsNamed() throws Throwable {
         DATABASE.jdbc().execute("CREATE ROLE " + SHIELDED);
@@ -256,7 +256,7 @@ class OtherSessionIT {
         assertGoesOn();
     }
 
-    /** The table is missing for all tenants: claims wait for it, and use no receive up. */
+    /** The table is missing for all tenants. Claims wait for the table, and use up no receive. */
     @Test
     void tableThatIsMissingForTheClaimsPoolTooIsAnOutage() throws Throwable {
         try (TestDatabase own = new TestDatabase(2)) {

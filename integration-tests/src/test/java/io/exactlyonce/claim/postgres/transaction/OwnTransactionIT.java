@@ -97,7 +97,7 @@ class OwnTransactionIT {
         await().until(() -> Objects.requireNonNull(connection.getDeadline()).before(new Date()));
     }
 
-    /** A handler of 1.8 s with {@code @Transactional(timeout = 1)} was completed. */
+    /** Trap: a handler of 1.8 s with {@code @Transactional(timeout = 1)} was completed. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void handlerThatPassesItsDeadlineIsNotCompleted(boolean isOfTheManager) throws Throwable {
@@ -146,7 +146,7 @@ class OwnTransactionIT {
         assertNothingHappenedAndTheNextAttemptIsFree();
     }
 
-    /** The handler was not called: the claim is repeated in place, and uses no receive up. */
+    /** The handler was not called. The claim is repeated at once, and uses up no receive. */
     @Test
     void claimThatPassesTheDeadlineGotNoAnswer() throws Throwable {
         own.setTimeout(1);
@@ -163,7 +163,7 @@ class OwnTransactionIT {
         assertNothingHappenedAndTheNextAttemptIsFree();
     }
 
-    /** The attempt has failed, and nothing is away. */
+    /** The attempt has failed, but no server is unavailable. */
     @Test
     void completionThatPassesTheDeadlineIsRolledBack() throws Throwable {
         own.setTimeout(1);
@@ -255,7 +255,7 @@ class OwnTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** Each message would fail: JPA has no savepoints, for example. */
+    /** Each message would fail, because JPA has no savepoints, for example. */
     @Test
     void nestedTransactionOfTheHandlerIsRefusedWhereTheManagerHasNone() {
         own.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);

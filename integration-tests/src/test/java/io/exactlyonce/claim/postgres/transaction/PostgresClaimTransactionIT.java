@@ -64,10 +64,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * Claim, work and completion in one transaction: all of them are committed, or none, in each failure of the
- * transaction.
- */
+/** Claim, work and completion in one transaction. Whatever fails, all of them are committed or none. */
 @Tag("postgres")
 class PostgresClaimTransactionIT {
 
@@ -129,7 +126,7 @@ class PostgresClaimTransactionIT {
                 DATABASE.table());
     }
 
-    /** Returns a request that leaves a doubt to a person. */
+    /** Returns a request that parks the key in doubt. */
     private ClaimRequest cautious() {
         return new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
     }
@@ -145,7 +142,7 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** The look-up of earlier claims and the completion switch scans off, for themselves only. */
+    /** Only the look-up of earlier claims and the completion disable scans. */
     @ParameterizedTest
     @ValueSource(strings = {"on", "off"})
     void statementsOfTheApplicationArePlannedAsItAsks(String asked) throws Throwable {
@@ -167,7 +164,7 @@ class PostgresClaimTransactionIT {
         assertThat(seen).containsExactly("on", asked);
     }
 
-    /** A deferred trigger runs in the commit, which goes with the completion. */
+    /** A deferred trigger runs in the commit, which is sent with the completion. */
     @Test
     void triggerThatRunsInTheCommitIsPlannedAsTheApplicationAsks() throws Throwable {
         JdbcTemplate setUp = DATABASE.jdbc();
@@ -186,7 +183,7 @@ class PostgresClaimTransactionIT {
         assertThat(setUp.queryForList("SELECT setting FROM seen", String.class)).containsExactly("on");
     }
 
-    /** A trigger reads the setting of the commit, also if the manager commits. */
+    /** A trigger reads the setting at the commit, even if the manager commits. */
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
     void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
@@ -218,7 +215,7 @@ class PostgresClaimTransactionIT {
                 .containsExactly(effective, effective);
     }
 
-    /** The message may be on its last receive, and would not be redelivered for a decision that a crash has lost. */
+    /** The message may be on its last receive. If a crash lost the decision, the message would not be redelivered. */
     @Test
     void commitOfAParkingWaitsForAsMuchAsClaimsDo() throws Throwable {
         external.claim(List.of(request));
@@ -243,9 +240,7 @@ class PostgresClaimTransactionIT {
                 .containsExactly("on");
     }
 
-    /**
-     * Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that.
-     */
+    /** The claim acquired nothing, so nothing is lost. A message on its last receive must not be redelivered for it. */
     @Test
     void refusalWhoseTransactionLosesItsConnectionIsNoAnswer() {
         external.claim(List.of(request));
@@ -275,7 +270,8 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * The failure must not count as an outage, which would pause the listener. Only the index detects it, at the end.
+     * The failure must not count as an outage, which would pause the listener. Only the index detects the conflict, at
+     * the end.
      */
     @Test
     void keyThatTheIndexCannotHoldIsRefusedForGood() throws Throwable {
@@ -401,7 +397,7 @@ class PostgresClaimTransactionIT {
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
     }
 
-    /** A replica grants locks, too. */
+    /** A replica also grants locks. */
     @Test
     void serverThatTakesNoWritesDecidesNothingNotEvenThatTheKeyIsHeld() throws Throwable {
         PGSimpleDataSource readOnly = new PGSimpleDataSource();
@@ -419,7 +415,9 @@ class PostgresClaimTransactionIT {
         });
     }
 
-    /** A savepoint begins a subtransaction, whose number the rows have that are written after it. */
+    /**
+     * A savepoint begins a subtransaction. The rows that are written after it have the number of the subtransaction.
+     */
     @ParameterizedTest
     @EnumSource
     void claimIsCompletedAlthoughTheDriverSetsSavepointsOfItsOwn(AutoSave autosave) throws Throwable {
@@ -442,8 +440,8 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * A driver with this setting sends parameters as texts without a type, and each statement apart. Startup refuses
-     * it for the claims' connections. The application's connections may have it, if claims have their own URL.
+     * With this setting, the driver sends parameters as untyped text, and each statement separately. Startup refuses
+     * the setting for the claims' connections. The application's connections may have it, if claims have their own URL.
      */
     @Test
     void claimIsCompletedAlthoughTheApplicationsDriverPreparesNothing() throws Throwable {
@@ -613,7 +611,7 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** Where the database does not say what became of the transaction, the next claim finds out. */
+    /** If the database does not report the result of the transaction, the next claim finds it out. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void commitWhoseReplyIsLostIsFoundByTheNextClaimAtTheLatest(boolean goesWithTheCompletion) throws Throwable {
@@ -660,7 +658,7 @@ class PostgresClaimTransactionIT {
         assertNothingHappened();
     }
 
-    /** Whatever the work makes of it: there is no connection left to roll back on. */
+    /** The work's own exception does not matter, because no connection is left to roll back on. */
     @Test
     void workWhoseConnectionIsLostGotNoAnswer() throws Throwable {
         assertThatThrownBy(() -> again(claim -> {
@@ -753,7 +751,7 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on
+     * Two transactions request the same keys in opposite orders. Neither waits for the other, and no key is handled
      * twice.
      */
     @Test
@@ -800,7 +798,7 @@ class PostgresClaimTransactionIT {
         }
     }
 
-    /** Returns the table of a start that has found it: its database may be down by now. */
+    /** Returns the table as a startup found it, because its database may be unavailable by now. */
     private static ClaimTable known(DataSource claims) {
         return new ClaimTable(
                 "public." + ClaimTable.DEFAULT_NAME, claims, TestDatabase.RETENTION, SynchronousCommit.ON);

@@ -53,7 +53,7 @@ class TransactionCheckIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    /** One that begins nothing in any database, as a manager of another resource would. */
+    /** A manager that begins no database transaction, like the manager of another resource. */
     private static final class OfAnotherResource extends AbstractPlatformTransactionManager {
         @Override
         protected Object doGetTransaction() {
@@ -139,7 +139,7 @@ class TransactionCheckIT {
                 .isInstanceOf(Acquired.class);
     }
 
-    /** Handlers that run occupy its connections. */
+    /** Running handlers occupy the connections of the pool. */
     @ParameterizedTest
     @MethodSource("accepted")
     void poolOfItsConnectionsIsKnown(UnaryOperator<DataSource> wrapping) {
@@ -244,7 +244,7 @@ class TransactionCheckIT {
         assertThat(of(ordinary).execute(TestDatabase.request(), claim -> null)).isInstanceOf(Acquired.class);
     }
 
-    /** Completed keys that it hides would look free. */
+    /** Row-level security would make completed keys look free. */
     @Test
     void userFromWhomRowLevelSecurityHidesClaimsIsRefused() {
         String user = "user_" + UUID.randomUUID().toString().replace("-", "");
@@ -266,7 +266,7 @@ class TransactionCheckIT {
         }
     }
 
-    /** Tenants of one table, without a schema or a connection of their own: its resolver is called when a session begins. */
+    /** Tenants that share one table and one connection. The resolver of tenants is called when a session begins. */
     @Test
     void managerWhoseEntitiesHaveATenantIsRefused() {
         try (SessionFactory sessions = new org.hibernate.cfg.Configuration()
@@ -297,7 +297,7 @@ class TransactionCheckIT {
         return router;
     }
 
-    /** Each may be a tenant's, also through a proxy that connects late. */
+    /** Each database may belong to a tenant, even behind a proxy that connects late. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void dataSourceThatRoutesToSeveralDatabasesIsRefused(boolean isLazy) {
@@ -311,7 +311,7 @@ class TransactionCheckIT {
         }
     }
 
-    /** Transactions of claims write, so that they all go to the primary. */
+    /** Transactions of claims write, so all of them go to the primary. */
     @Test
     void dataSourceThatRoutesReadsToAReplicaIsTaken() throws Throwable {
         PGSimpleDataSource replica = dataSource();

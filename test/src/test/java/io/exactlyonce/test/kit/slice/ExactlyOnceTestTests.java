@@ -64,7 +64,7 @@ class ExactlyOnceTestTests {
         }
     }
 
-    /** An application's configuration has settings for all of its listeners, of which a test names some. */
+    /** The configuration of an application has settings for all its listeners, and a test names only some of them. */
     @Nested
     @ExactlyOnceTest(listeners = Greeter.class, properties = "exactly-once.listeners.farewells.retention=30d")
     class WithSettingsOfAListenerThatIsNotNamed {
@@ -78,7 +78,10 @@ class ExactlyOnceTestTests {
         }
     }
 
-    /** Else a missing transaction manager or bean would be blamed, or a store that the application has not chosen. */
+    /**
+     * Otherwise the report would blame a missing transaction manager or bean, or a store that the application has not
+     * chosen.
+     */
     @Test
     void refusesAListenerWhoseEffectsAreInTheDatabase() {
         new ApplicationContextRunner()

@@ -2,6 +2,6 @@ package io.exactlyonce.test.kit.slice;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** An application as a user has it, found by its tests. */
+/** An application as users write it, found by its tests. */
 @SpringBootApplication
 class SliceApplication {}
