@@ -136,7 +136,7 @@ class ApplicationTargetTests {
                         .containsEntry("socketTimeout", "5"));
     }
 
-    /** Ways in which a running application gets another password. */
+    /** Ways in which a running application can change its password. */
     enum Rotation {
         POOL {
             @Override
@@ -308,7 +308,7 @@ class ApplicationTargetTests {
         return pool;
     }
 
-    /** DataSources that applications make by themselves. */
+    /** DataSources that applications create themselves. */
     enum Own {
         HIKARI(ApplicationTargetTests::hikari),
         HIKARI_AROUND_A_DATA_SOURCE(() -> {
@@ -509,7 +509,7 @@ class ApplicationTargetTests {
         return routing;
     }
 
-    /** DataSources that have no one address and user. */
+    /** DataSources that do not have a single address and user. */
     enum Unreadable {
         ROUTING(ApplicationTargetTests::routing, "chooses a database for each connection"),
         ROUTING_WITHIN(() -> new Unwrappable(new LazyConnectionDataSourceProxy(routing())), "chooses a database"),
@@ -590,7 +590,7 @@ class ApplicationTargetTests {
                 });
     }
 
-    /** Boot's own text speaks of embedded databases. */
+    /** Boot's own text mentions embedded databases. */
     @Test
     void dataSourceThatCannotBeMadeIsTheSameFailure() {
         runner.withClassLoader(new FilteredClassLoader(org.h2.Driver.class))
@@ -686,7 +686,7 @@ class ApplicationTargetTests {
 
     private Asked connect(AssertableApplicationContext context) {
         assertThat(context).hasNotFailed();
-        // Below the pool, which would try again until its time is up.
+        // Fails below the pool, because the pool itself would retry until its timeout.
         DataSource source = claims(context).own().orElseThrow().getDataSource();
         assertThat(catchThrowable(source::getConnection)).isInstanceOf(SQLException.class);
         return driver.last();

@@ -28,7 +28,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The database that claims use, which the failure to reach it names. */
+/** The database that claims use. The message of a failed connection names it. */
 class ClaimTargetTests {
 
     private static final String NOWHERE = "jdbc:postgresql://127.0.0.1:1/";

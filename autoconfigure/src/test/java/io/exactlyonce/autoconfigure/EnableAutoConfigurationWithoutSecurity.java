@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
-/** Marks an application that is wired as one without Spring Security, although it is on the class path of tests. */
+/** Marks an application that is wired without Spring Security, although the tests' class path contains it. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @EnableAutoConfiguration(

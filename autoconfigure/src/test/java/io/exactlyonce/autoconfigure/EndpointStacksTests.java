@@ -47,7 +47,7 @@ class EndpointStacksTests {
     private static final JsonMapper JSON = new JsonMapper();
     private static final Instant NOON = Instant.parse("2026-11-28T12:00:00.000001Z");
 
-    /** Two parked keys, until they are decided. */
+    /** Two parked keys, until an operator decides on them. */
     static class Store implements ParkedClaims {
 
         private final List<ParkedClaim> parked = new CopyOnWriteArrayList<>(List.of(claim(1), claim(2)));
@@ -100,7 +100,7 @@ class EndpointStacksTests {
             return new Store();
         }
 
-        /** In place of a security framework: a header names the caller, whose role is its upper case. */
+        /** Replaces a security framework. A header names the caller, and the upper-case name is the caller's role. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         static class Callers {
@@ -143,7 +143,7 @@ class EndpointStacksTests {
                         "spring.jmx.enabled=false",
                         "spring.cloud.aws.region.static=eu-central-1",
                         "management.endpoints.web.exposure.include=exactlyonce",
-                        // Two reactive servers are on the class path, and a management port of its own needs one.
+                        // Two reactive servers are on the class path, and a separate management port needs one of them.
                         "spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration")
                 .properties(properties)
                 .run();

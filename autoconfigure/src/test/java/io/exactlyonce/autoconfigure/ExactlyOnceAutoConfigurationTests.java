@@ -191,7 +191,7 @@ class ExactlyOnceAutoConfigurationTests {
         });
     }
 
-    /** One connection is left to renewals, and one to looks. */
+    /** One connection is reserved for renewals, and one for look-ups. */
     @Test
     void claimsShareNoMoreTransactionsAtATimeThanThePoolHasConnectionsFor() {
         runner.run(context -> assertThat(context.getBean(GroupCommitSettings.class))
@@ -260,7 +260,7 @@ class ExactlyOnceAutoConfigurationTests {
                 });
     }
 
-    /** A delivery that waits or ends while its application stops is renewed until the last. */
+    /** A delivery that waits or ends while its application stops is renewed until its end. */
     @Test
     void renewalsBeginFirstAndEndAfterAllElseThatTicks() {
         List<String> ticks = new ArrayList<>();

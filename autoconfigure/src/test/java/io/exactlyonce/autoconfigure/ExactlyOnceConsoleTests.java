@@ -37,7 +37,7 @@ class ExactlyOnceConsoleTests {
     enum Stack {
         MVC(WebApplicationType.SERVLET),
         WEBFLUX(WebApplicationType.REACTIVE),
-        /** Spring Boot prefers it where Spring MVC is missing. */
+        /** Spring Boot prefers this stack if Spring MVC is missing. */
         JERSEY(WebApplicationType.SERVLET, "org.springframework.web.servlet");
 
         private final WebApplicationType type;
@@ -57,7 +57,7 @@ class ExactlyOnceConsoleTests {
                             "server.port=0",
                             "spring.main.banner-mode=off",
                             "spring.cloud.aws.region.static=eu-central-1")
-                    // Two reactive servers are on the class path, and a management port of its own needs one.
+                    // Two reactive servers are on the class path, and a separate management port needs one of them.
                     .properties(
                             "spring.autoconfigure.exclude="
                                     + "org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration")
@@ -120,7 +120,7 @@ class ExactlyOnceConsoleTests {
                         .encodeToString(MessageDigest.getInstance("SHA-256").digest(content.getBytes("UTF-8")));
     }
 
-    /** Another site could show such a page in a frame, and have its reader press a button. */
+    /** Another site could show such a page in a frame, and trick its reader into pressing a button. */
     @ParameterizedTest
     @EnumSource
     void pageHasItsPolicyUnderEachSpellingOfItsPath(Stack stack) throws Exception {

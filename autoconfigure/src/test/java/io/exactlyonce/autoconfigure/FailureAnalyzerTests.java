@@ -88,7 +88,7 @@ class FailureAnalyzerTests {
                 .startsWith("Start the SQS server at http://localhost:4566");
     }
 
-    /** A connection that cannot be made ends this way, too: seen with a refused one on a busy machine. */
+    /** A failed connection attempt may also end this way, for example a refused one on a busy machine. */
     @Test
     void connectionThatIsNotAcquiredIsAServerThatDoesNotAnswer() {
         Throwable failure = SdkClientException.create("", new Throwable("pool", new TimeoutException("10000 ms")));

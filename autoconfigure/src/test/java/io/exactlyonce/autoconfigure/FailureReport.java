@@ -30,7 +30,7 @@ final class FailureReport {
     static FailureAnalysis of(Throwable failure, ConfigurableApplicationContext context) {
         ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
                 .and(Environment.class, context.getEnvironment());
-        // Like Boot, it does without analyzers whose libraries are missing.
+        // Skips analyzers whose libraries are missing, as Boot does.
         return SpringFactoriesLoader.forDefaultResourceLocation()
                 .load(FailureAnalyzer.class, arguments, (type, name, missing) -> {})
                 .stream()

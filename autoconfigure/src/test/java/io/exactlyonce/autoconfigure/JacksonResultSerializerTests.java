@@ -39,7 +39,7 @@ class JacksonResultSerializerTests {
                 .isEqualTo(List.of(1, 2));
     }
 
-    /** Even where the application's own mapper allows it. */
+    /** The result is the same even if the application's own mapper permits it. */
     @Test
     void storedTextNamesNoClass() {
         BasicPolymorphicTypeValidator anything = BasicPolymorphicTypeValidator.builder()
@@ -57,7 +57,10 @@ class JacksonResultSerializerTests {
         assertThat(guarded.toJson(new Receipt("r1", List.of()))).doesNotContain(Receipt.class.getName());
     }
 
-    /** An attacker who can write the table, or has a handler return what was sent, causes an exception at most. */
+    /**
+     * An attacker may write to the table, or make a handler return the attacker's input. The worst result is an
+     * exception.
+     */
     @ParameterizedTest
     @MethodSource("hostileJson")
     void hostileTextIsRefused(String json) {

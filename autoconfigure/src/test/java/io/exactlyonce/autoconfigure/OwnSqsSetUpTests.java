@@ -30,7 +30,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Applications without Spring Cloud AWS's auto-configuration, which set SQS up themselves. */
 class OwnSqsSetUpTests {
 
-    /** Public for its proxy, whose class loader is another one. */
+    /** The class is public for its proxy, which has another class loader. */
     public static class Listener {
         @ExactlyOnceListener(id = "orders", queueNames = "orders")
         public void handle(String order) {}
@@ -64,7 +64,7 @@ class OwnSqsSetUpTests {
     @Import(SqsBootstrapConfiguration.class)
     static class Bootstrap {}
 
-    /** A post-processor of the application's own, with a name of its own. */
+    /** An application's own post-processor, with its own name. */
     static class OwnPostProcessor {
         @Bean
         static SqsListenerAnnotationBeanPostProcessor listeners() {
@@ -77,7 +77,7 @@ class OwnSqsSetUpTests {
         }
     }
 
-    /** Names another factory than the usual one. */
+    /** Names another factory than the default one. */
     static class Named {
         @Bean
         SqsMessageListenerContainerFactory<Object> mine(SqsAsyncClient client) {
@@ -113,7 +113,7 @@ class OwnSqsSetUpTests {
         runner.withUserConfiguration(Bootstrap.class, Factory.class).run(context -> assertClaims(context, 7));
     }
 
-    /** The property switches Spring Cloud AWS's configuration off, and not the application's. */
+    /** The property disables Spring Cloud AWS's configuration, but not the application's. */
     @Test
     void listenerClaimsOnTheApplicationsOwnBootstrapConfigurationAlthoughThatOfSpringCloudAwsIsOff() {
         runner.withUserConfiguration(Bootstrap.class, Factory.class)
@@ -121,7 +121,7 @@ class OwnSqsSetUpTests {
                 .run(context -> assertClaims(context, 7));
     }
 
-    /** Trap: nobody would look for listener methods, and no line would say so. */
+    /** Trap: nothing would look for listener methods, and no log line would say so. */
     @Test
     void listenerClaimsWithoutAnyBootstrapConfiguration() {
         runner.withUserConfiguration(Factory.class).run(context -> assertClaims(context, 7));

@@ -48,8 +48,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Endpoint and console behind Spring Security, as docs/operating.md secures them: one role reads, and one decides. Traps: a page whose
- * decisions all fail for their CSRF token; a log line without the name of the person.
+ * Endpoint and console behind Spring Security, as docs/operating.md secures them. One role reads, and another decides.
+ * Traps: a page whose decisions all fail for their CSRF token; a log line without the name of the person.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SecuredEndpointTests {
@@ -101,7 +101,7 @@ class SecuredEndpointTests {
         }
     }
 
-    /** Another habit: the cookie with Spring Security's default handler, which expects a masked token. */
+    /** A common alternative: the cookie with Spring Security's default handler, which expects a masked token. */
     static class ServletWithDefaultHandler extends Servlet {
 
         @Override
@@ -174,14 +174,15 @@ class SecuredEndpointTests {
                             "management.endpoint.exactlyonce.access=unrestricted",
                             "management.endpoint.exactlyonce.show-values=when_authorized",
                             "management.endpoint.exactlyonce.roles=OPERATOR",
-                            // Two reactive servers are on the class path, and a management port of its own needs one.
+                            // Two reactive servers are on the class path, and a separate management port needs one of
+                            // them.
                             "spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration")
                     .properties(properties)
                     .run();
         }
     }
 
-    /** A person's browser: it signs in, and keeps cookies as the page reads them. */
+    /** The browser of a person. It signs in, and returns cookies as the page reads them. */
     private static final class Browser {
         private final URI actuator;
         private final String name;

@@ -24,7 +24,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** The message for a wrong property: the value, the bound, and the remedy. Correct values get none. */
+/** The message for a wrong property: the value, the bound, and the remedy. Correct values cause no message. */
 @ExtendWith(OutputCaptureExtension.class)
 class WrongPropertyTests {
 
@@ -39,13 +39,13 @@ class WrongPropertyTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                // negative, too long, and a number that was meant to be seconds
+                // negative, too long, and a number that was meant as seconds
                 "claim.lease=-5s | claim.lease (-5s) must be from 1s to 12h | with its unit, such as 1s",
                 "claim.lease=30 | claim.lease (30ms) must be from 1s to 12h | 30 alone is 30 ms",
                 "claim.lease=PT9223372036854775807S | claim.lease (9223372036854775807s) must be from | within these bounds",
                 "renewal.at=1 | renewal.at (1.0) must be from 0.1 to 0.8 | within these bounds",
                 "audit.silence=leases | audit.silence (leases) must name rules of the audit | choose among static-window",
-                // where claims are kept is never guessed
+                // the place of claims is never guessed
                 "datasource.url= | datasource.url (which is empty) must begin with jdbc:postgresql: | remove it",
                 "datasource.url=db.example.com | datasource.url (...) must begin with jdbc:postgresql: | jdbc:postgresql://host:port/database",
                 "datasource.username=me | datasource.username and exactly-once.datasource.password are for exactly-once.datasource.url, which is missing | set it as well",
@@ -136,7 +136,7 @@ class WrongPropertyTests {
                 .doesNotContain("hunter2");
     }
 
-    /** Several applications, each with some of the listeners, share a configuration. */
+    /** Several applications share a configuration, and each has only some of the listeners. */
     @Test
     void listenerThatThereIsNotIsOnlyWarnedOfThere(CapturedOutput output) {
         application
@@ -149,7 +149,7 @@ class WrongPropertyTests {
                         "exactly-once.listeners has settings for ids that no @ExactlyOnceListener has (existing ids: none): orders");
     }
 
-    /** Kubernetes sets the first for a service named {@code exactly-once}. */
+    /** Kubernetes sets the first variable for a service named {@code exactly-once}. */
     @Test
     void variablesOfTheEnvironmentMayHaveAnyName() {
         Map<String, Object> variables = Map.of(
@@ -186,7 +186,7 @@ class WrongPropertyTests {
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
-    /** A heading in YAML, all of whose lines are comments, is an empty value. */
+    /** A YAML key whose lines are all comments has an empty value. */
     @ParameterizedTest
     @ValueSource(strings = {"claim", "claim.cleanup", "audit"})
     void emptyGroupIsNoMistake(String group) {
@@ -195,7 +195,7 @@ class WrongPropertyTests {
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
-    /** A template that comes out empty: a known name has nothing to read then, either. */
+    /** A template may produce an empty value. A known property then has nothing to read, either. */
     @ParameterizedTest
     @ValueSource(strings = {"claim.lease", "claim.retention", "mode"})
     void emptyValueStopsTheStart(String property) {
@@ -223,7 +223,7 @@ class WrongPropertyTests {
     @EnableConfigurationProperties(ShopProperties.class)
     static class Shop {}
 
-    /** A bean whose type is unknown before it is made, like beans of many libraries. */
+    /** A bean whose type is unknown before it is created, like beans of many libraries. */
     @SuppressWarnings("rawtypes")
     static class Clients implements FactoryBean {
 

@@ -35,7 +35,7 @@ class DynamoDbArchitectureTests {
     private static final String BASE = "io.exactlyonce.dynamodb";
     private static final String WIRING = BASE + ".autoconfigure";
 
-    /** A store may use the engine's contract only. The wiring may use all. */
+    /** A store may only use the engine's contract. The wiring may use all packages. */
     private static final PackageTable MAY_USE = new PackageTable(Map.of(
             "dynamodb.clock", List.of("time"),
             "dynamodb.item", List.of("", "claim", "claim.backend", "dynamodb.clock"),
@@ -86,7 +86,10 @@ class DynamoDbArchitectureTests {
             .dependOnClassesThat()
             .resideInAPackage("org.springframework..");
 
-    /** Set by an hour, a host's clock changes nothing: the time is the service's, or monotonic. */
+    /**
+     * A change of the host's clock by an hour changes nothing, because times come from the service or from a monotonic
+     * clock.
+     */
     @ArchTest
     static final ArchRule noClassReadsTheWallClock = noClasses()
             .should()

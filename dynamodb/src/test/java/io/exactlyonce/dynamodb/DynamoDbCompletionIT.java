@@ -31,7 +31,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 /**
- * Effects in DynamoDB and the completion in one transaction. The counter of each order grows once, although workers
+ * Effects in DynamoDB and the completion form one transaction. The counter of each order grows once, although workers
  * die or pause and replies get lost.
  */
 class DynamoDbCompletionIT {
@@ -238,7 +238,7 @@ class DynamoDbCompletionIT {
                 .join();
     }
 
-    /** A counter, so that an effect which happens twice shows. */
+    /** A counter, because it reveals an effect that happens twice. */
     private TransactWriteItem effect() {
         return TransactWriteItem.builder()
                 .update(update -> update.tableName(TABLE.table())

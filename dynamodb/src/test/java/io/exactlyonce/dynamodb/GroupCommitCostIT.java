@@ -20,8 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The cost of a message when a hundred are in flight: each is claimed, completed, and followed by another, as in a
- * listener.
+ * The cost of a message while a hundred are in flight. Each message is claimed and completed, and the next one follows,
+ * as in a listener.
  */
 class GroupCommitCostIT {
 
@@ -49,7 +49,10 @@ class GroupCommitCostIT {
         store.close();
     }
 
-    /** How many calls share a request depends on how threads meet: a round costs 286 to 303 requests. The best of five counts. */
+    /**
+     * The number of calls that share a request depends on the timing of threads, so a round costs 286 to 303 requests.
+     * The best of five rounds counts.
+     */
     @Test
     void firstDeliveriesCostATenthOfARequestAndTwoWrites() {
         int fewest = Integer.MAX_VALUE;
@@ -67,7 +70,10 @@ class GroupCommitCostIT {
         assertThat(fewest).isLessThanOrEqualTo(MESSAGES / 10);
     }
 
-    /** One poll after the other: its messages are claimed together, and each is completed when its handler has ended. */
+    /**
+     * Polls one after the other. The messages of a poll are claimed together, and each is completed when its handler
+     * has returned.
+     */
     private CompletableFuture<Void> polls(int left) {
         if (left == 0) {
             return CompletableFuture.completedFuture(null);

@@ -40,7 +40,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExcee
 /** The result of each answer of the service other than success. */
 class RefusedRequestsIT {
 
-    /** The number of attempts, and one more. */
+    /** The number of attempts, plus one. */
     private static final int ALWAYS = 7;
 
     private ScriptedDynamoDb dynamoDb;
@@ -217,7 +217,7 @@ class RefusedRequestsIT {
         table.endLease(late.id());
         ClaimRequest cautious = new ClaimRequest(
                 new ClaimId(late.key(), UUID.randomUUID()), "worker", Requests.LEASE, InDoubt.PARK, null);
-        // The first request finds the item, the second one would park it.
+        // The first request finds the item, and the second one would park it.
         dynamoDb.before(
                 BatchExecuteStatementRequest.class,
                 () -> dynamoDb.before(
@@ -300,7 +300,7 @@ class RefusedRequestsIT {
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
     }
 
-    /** The start refuses such rights; they may be taken later. */
+    /** Startup refuses such rights, but they may be removed later. */
     @Test
     void statementThatIamDeniesIsAnOutage() {
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * The cost of a message in requests and in writes of items. A write of an item of at most 1 KB is one write unit, also
- * if its condition fails. DynamoDB Local does not report the consumed capacity of batches.
+ * The cost of a message in requests and in writes of items. A write of an item of at most 1 KB costs one write unit,
+ * even if its condition fails. DynamoDB Local does not report the consumed capacity of batches.
  */
 class RequestCostIT {
 
@@ -148,7 +148,7 @@ class RequestCostIT {
         writes = dynamoDb.statements() - writesBefore;
     }
 
-    /** Returns the size by DynamoDB's documentation: a number has a byte for two digits, and one more. */
+    /** Returns the item's size by DynamoDB's documentation. A number takes one byte for two digits, plus one byte. */
     private static int size(AttributeValue value) {
         if (value.s() != null) {
             return value.s().getBytes(StandardCharsets.UTF_8).length;

@@ -38,7 +38,7 @@ final class Requests {
         return (Acquired) claim(store, request);
     }
 
-    /** Returns the claim as a handler has it. */
+    /** Returns the claim that a handler receives. */
     static Claim handed(ClaimRequest request, Acquired acquired) {
         return new Claim() {
             @Override

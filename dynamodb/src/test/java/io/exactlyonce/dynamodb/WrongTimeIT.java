@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 
-/** A machine that was suspended computes a lease's end from a time long past. The answer to that write shows it: the lease then ends by observation. */
+/**
+ * A suspended machine computes a lease's end from an old time. The answer to its write reveals this, and the lease then
+ * ends by observation.
+ */
 class WrongTimeIT {
 
     private static final long START_MILLIS = 1_800_000_000_000L;

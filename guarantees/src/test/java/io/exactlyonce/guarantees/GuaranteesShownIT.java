@@ -9,8 +9,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every test that {@code docs/contributing/evidence.md} and the other documents of {@link ShownGuarantees} name ran and passed in this build, except those whose tag it excludes
- * ({@code -Pci} runs them). Runs after all modules, and not where tests were chosen or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests}, {@code -Pchaos}).
+ * Every test that {@code docs/contributing/evidence.md} and the other documents of {@link ShownGuarantees} name ran and
+ * passed in this build. Tests with a tag that this build excludes are left out ({@code -Pci} runs them). The check runs
+ * after all modules, but not if tests were chosen or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests},
+ * {@code -Pchaos}).
  */
 class GuaranteesShownIT {
 

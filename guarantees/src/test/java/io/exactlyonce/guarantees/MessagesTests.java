@@ -20,10 +20,7 @@ import org.springframework.core.io.support.PropertiesLoaderUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/**
- * Each text that is logged or thrown has a row in {@code docs/messages.md}, with cause and remedy, and each row has a
- * text.
- */
+/** Each logged or thrown text has a row in {@code docs/messages.md}, with cause and remedy, and each row has a text. */
 class MessagesTests {
 
     private static final Path DOCUMENT = Path.of("../docs/messages.md");

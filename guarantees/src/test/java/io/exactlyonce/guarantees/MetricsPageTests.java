@@ -49,7 +49,7 @@ class MetricsPageTests {
 
     private static final String DYNAMO_DB = "exactly_once_dynamodb_";
 
-    /** Every meter that there can be. */
+    /** All possible meters. */
     static MetersTable all() {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         Subscription orders = new Subscription(

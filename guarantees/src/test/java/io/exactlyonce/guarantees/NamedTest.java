@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 /**
  * A test as a document names it: {@code `FooTests#method`}.
  *
- * @param type simple name of its class, which may be an abstract contract
- * @param method its name
+ * @param type the simple name of its class, which may be an abstract contract
+ * @param method the name of its method
  */
 record NamedTest(String type, String method) {
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ObservabilityFilesTests {
 
-    /** The table of claims is not a meter. */
+    /** The claim table has a similar name, but is not a meter. */
     private static final Pattern METER = Pattern.compile("\\bexactly_once_(?!claim\\b)[a-z_]+");
 
     private static final Pattern ALERT = Pattern.compile("(?m)^ *- alert: (\\w+)$");

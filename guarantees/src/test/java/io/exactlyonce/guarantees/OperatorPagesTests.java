@@ -24,7 +24,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
-/** The pages for operators have the parts that they promise, and name only what there is. That their commands work is shown elsewhere. */
+/** The pages for operators have all required parts, and name only existing things. Other tests run their commands. */
 class OperatorPagesTests {
 
     private static final String NOTICE = "**How you notice.**";
@@ -112,7 +112,7 @@ class OperatorPagesTests {
                         .id();
     }
 
-    /** The page of errors has the texts that the console shows, and none of them is missing. */
+    /** The page of errors has every text that the console shows. */
     @Test
     void errorsOfTheConsoleAreExplained() throws IOException {
         String table = page("operating.md").split("## If the page shows an error")[1];

@@ -31,10 +31,10 @@ class PropertiesPageTests {
     private static final String ADVANCED = "Advanced: ";
     private static final String PREFIX = "exactly-once.";
 
-    /** How a description ends that says what holds without a value. */
+    /** The end of a description that states the behaviour without a value. */
     private static final Pattern DEFAULT = Pattern.compile(" Default: (.*)\\.$");
 
-    /** A property in what is written by hand, without its prefix. */
+    /** A property in handwritten text, without its prefix. */
     private static final Pattern RELATED = Pattern.compile("`((?:claim|datasource|retry|audit)\\.[a-z.-]+[a-z])[=`]");
 
     private static final PropertyMetadata METADATA = PropertyMetadata.read();

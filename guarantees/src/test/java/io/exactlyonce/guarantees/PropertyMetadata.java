@@ -42,7 +42,7 @@ record PropertyMetadata(List<JsonNode> groups, List<JsonNode> properties, List<J
         return files;
     }
 
-    /** Returns the names of all properties that are known, of other libraries, too. */
+    /** Returns the names of all known properties, including those of other libraries. */
     static List<ConfigurationPropertyName> names() {
         return entries(files(), "properties")
                 .map(property -> ConfigurationPropertyName.of(text(property, "name")))

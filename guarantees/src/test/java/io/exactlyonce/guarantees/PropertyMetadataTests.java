@@ -64,9 +64,9 @@ class PropertyMetadataTests {
     }
 
     /**
-     * An editor completes booleans and enums by their types. It knows no bounds, so that numbers and lengths must name
-     * theirs; it does not know how a length of time or a size is written, so that it is given examples; and it knows
-     * no ids.
+     * An editor completes booleans and enums by their types. The metadata has no bounds, so descriptions of numbers and
+     * durations must state them. The metadata has no syntax of durations and sizes, so descriptions need examples. The
+     * metadata has no ids.
      */
     @ParameterizedTest
     @MethodSource("properties")
@@ -137,7 +137,7 @@ class PropertyMetadataTests {
         assertThat(values(METADATA.hint(silence).orElseThrow())).containsExactlyInAnyOrderElementsOf(AuditRules.ids());
     }
 
-    /** The bounds are checked when the values are bound. */
+    /** Bounds are checked when the values are bound. */
     @ParameterizedTest
     @MethodSource("properties")
     void offeredValuesAreAccepted(JsonNode property) {

@@ -58,7 +58,7 @@ class PublicPackagesTests {
     private static final Pattern FIRST_WORD = Pattern.compile("/\\*\\*\\s+(?:\\*\\s+)?(\\S+)");
     private static final Pattern INCLUDE = Pattern.compile("<include>(io\\.exactlyonce[^<]*)</include>");
 
-    /** Internal types that a public one shows, each with its reason. */
+    /** Internal types that a public type exposes, each with its reason. */
     private static final Map<String, String> SHOWN = Map.of(
             "io.exactlyonce.claim.ClaimIdGenerator shows io.exactlyonce.time.NanoClock",
             "only the wiring makes one",
@@ -103,7 +103,7 @@ class PublicPackagesTests {
                 .containsExactlyInAnyOrderElementsOf(PUBLIC);
     }
 
-    /** Applications compile against signatures, so that an internal type in one is public in all but its name. */
+    /** Applications compile against signatures, so an internal type in a signature is effectively public. */
     @ArchTest
     static void publicTypesShowPublicTypesOnly(JavaClasses classes) {
         Set<String> shown = classes.stream()

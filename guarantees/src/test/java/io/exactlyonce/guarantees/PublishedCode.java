@@ -24,7 +24,7 @@ final class PublishedCode extends ClassVisitor {
     private static final Pattern TESTS = Pattern.compile("-tests\\.jar!|/test-classes/");
     private static final String LOGGER = "org/slf4j/Logger";
 
-    /** A placeholder for a text that the program computes, because a table cannot name it. */
+    /** A placeholder for a text that the program computes and a table cannot list. */
     static final String UNKNOWN = "(not a constant)";
 
     private final Set<String> messages = new TreeSet<>();
@@ -49,12 +49,12 @@ final class PublishedCode extends ClassVisitor {
         return code;
     }
 
-    /** Returns each text that is logged at WARN or ERROR, behind its level. */
+    /** Returns each text that is logged at WARN or ERROR, after its level. */
     Set<String> messages() {
         return messages;
     }
 
-    /** Returns the simple names of public exceptions, and of all that extend a type. */
+    /** Returns the simple names of public exceptions, and of all subtypes of a type. */
     Set<String> exceptions(Class<?> setup) throws ClassNotFoundException {
         Set<String> names = new TreeSet<>();
         for (String type : superclasses.keySet()) {
@@ -91,7 +91,7 @@ final class PublishedCode extends ClassVisitor {
         return new Calls();
     }
 
-    /** A logger is put on the stack, then its text, then what is filled in. */
+    /** The code pushes a logger onto the stack, then its text, and then the arguments. */
     private final class Calls extends MethodVisitor {
 
         private boolean loggerIsLast;

@@ -82,7 +82,7 @@ class QueueTemplateTests {
         return Integer.parseInt(at(path).toString());
     }
 
-    /** Returns a statement, which stands behind its condition if it has one. */
+    /** Returns a statement of the template, unwrapped from its condition if it has one. */
     private Map<?, ?> statement(String sid) {
         List<?> statements = (List<?>) at("Resources", "RolePolicy", "Properties", "PolicyDocument", "Statement");
         return statements.stream()

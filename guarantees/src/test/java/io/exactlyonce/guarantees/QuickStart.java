@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The blocks of code in a section of a page. It needs no other class, so that its source file runs as a program. */
+/**
+ * Reads the blocks of code in a section of a page. The class needs no other class, so its source file runs as a
+ * program.
+ */
 final class QuickStart {
 
     private final String section;
@@ -22,7 +25,7 @@ final class QuickStart {
         section = found.group(1);
     }
 
-    /** Returns the blocks of a language, in their order, as they would stand in a file. */
+    /** Returns the blocks of a language in order, as the lines of a file. */
     List<String> blocks(String language) {
         Pattern block =
                 Pattern.compile("^( *)```" + language + "$\\n(.*?)^\\1```$", Pattern.MULTILINE | Pattern.DOTALL);

@@ -20,10 +20,10 @@ import org.xml.sax.SAXException;
 /** The reports of Surefire and Failsafe on each test, in this build and all of its modules. */
 final class Reports {
 
-    /** Surefire's name for what fails before the tests of a class. */
+    /** Surefire's name for a failure before the tests of a class. */
     private static final String NO_TEST_BEGAN = "initializationError";
 
-    /** How a test ended, and what its report says about it. */
+    /** The result of a test, and the report's text about it. */
     record Verdict(Outcome outcome, String reason) {}
 
     enum Outcome {
@@ -31,15 +31,15 @@ final class Reports {
         SKIPPED,
         FAILED,
         MISSING,
-        /** The tag of the test is one that this build excludes. */
+        /** The build excludes a tag of this test. */
         LEFT_OUT
     }
 
     /**
      * One execution of a test.
      *
-     * @param types its class, and those around it, by simple names
-     * @param name the method's, with parameters and number if it has any
+     * @param types the simple names of its class and the enclosing classes
+     * @param name the name of the method, with parameters and number if it has any
      */
     private record Case(List<String> types, String name, Verdict verdict) {
 
@@ -52,7 +52,7 @@ final class Reports {
                     || (name.startsWith(method) && !Character.isJavaIdentifierPart(name.charAt(method.length())));
         }
 
-        /** Returns whether it stands for all tests of its class, since they could not begin. */
+        /** Returns whether the failure stands for all tests of its class, because none could begin. */
         boolean isOfWholeClass() {
             return name.equals(NO_TEST_BEGAN);
         }
@@ -63,8 +63,8 @@ final class Reports {
     /**
      * Reads all reports.
      *
-     * @param root of all modules
-     * @param started when the build began: what was reported before is another build's
+     * @param root the folder of all modules
+     * @param started the start of the build; older reports belong to another build
      */
     Reports(Path root, Instant started) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
@@ -132,7 +132,7 @@ final class Reports {
                 .orElse(new Verdict(Outcome.PASSED, ""));
     }
 
-    /** An assumption that does not hold has no message, but a stack trace that begins with one. */
+    /** A failed assumption has no message, but its stack trace begins with an assumption. */
     private static String reason(Element end) {
         String message = end.getAttribute("message");
         return (message.isBlank() ? end.getTextContent() : message)
@@ -142,9 +142,9 @@ final class Reports {
     }
 
     /**
-     * Returns how a test ended: a failure counts wherever it was, and a test is skipped only if it ran nowhere.
+     * Returns the result of a test. A failure in any class counts, and a test is skipped only if no class ran it.
      *
-     * @param types its class and all that inherit it
+     * @param types its class and all subclasses
      */
     Verdict of(Set<String> types, String method) {
         List<Verdict> ended = cases.stream()

@@ -41,7 +41,7 @@ class SentencesTests {
     private static final Pattern OLD_ORDER = Pattern.compile(
             "\\b(?:an?|no|each|every|another) \\w+ of the application's\\b|\\bof ours\\b|\\bbut for\\b");
 
-    /** A method whose name has parts that underscores divide. */
+    /** A method whose name contains underscores. */
     private static final Pattern UNDERSCORES = Pattern.compile("\\bvoid [a-z]\\w*_\\w*\\(");
 
     /** @param isFirst whether the line is the first one of a comment */
@@ -65,7 +65,7 @@ class SentencesTests {
         }
     }
 
-    /** Returns a page's lines outside of blocks of code. */
+    /** Returns a page's lines outside of code blocks. */
     private static List<Line> lines(Path page) throws IOException {
         List<Line> lines = new ArrayList<>();
         boolean code = false;
@@ -126,7 +126,8 @@ class SentencesTests {
     }
 
     /**
-     * A comment begins with its subject or its verb: a reader does not see yet what a pronoun or a fragment is about.
+     * A comment begins with its subject or its verb, because a reader does not know yet what a pronoun or a fragment
+     * refers to.
      */
     @Test
     void noCommentBeginsWithAPronounOrAPreposition() throws IOException {

@@ -29,9 +29,9 @@ final class ShownGuarantees {
     /**
      * Reads the documents, all test sources and all reports.
      *
-     * @param root of all modules
-     * @param started when the build began
-     * @param excluded tags of the tests that this build does not owe
+     * @param root the folder of all modules
+     * @param started the start of the build
+     * @param excluded the tags of tests that this build need not run
      */
     ShownGuarantees(Path root, Instant started, Set<String> excluded) throws IOException {
         Reports reports = new Reports(root, started);
@@ -77,19 +77,19 @@ final class ShownGuarantees {
         return verdicts.size();
     }
 
-    /** Returns what was skipped, each with the reason that its report gives. */
+    /** Returns the skipped tests, each with the reason in its report. */
     List<String> skipped() {
         return lines(Outcome.SKIPPED::equals);
     }
 
-    /** Returns how many did not run because of their tag. */
+    /** Returns the number of tests that did not run because of their tags. */
     long leftOut() {
         return verdicts.values().stream()
                 .filter(verdict -> verdict.outcome() == Outcome.LEFT_OUT)
                 .count();
     }
 
-    /** Returns what failed, or did not run although this build owes it. */
+    /** Returns the tests that failed, and the required tests that did not run. */
     List<String> notShown() {
         return lines(outcome -> outcome == Outcome.FAILED || outcome == Outcome.MISSING);
     }

@@ -166,7 +166,7 @@ class ShownGuaranteesTests {
         return new ShownGuarantees(root, STARTED, Set.of("ci", "load"));
     }
 
-    /** Gives a class a tag, and takes its report. */
+    /** Gives a class a tag, and removes its report. */
     private void tagAndForget(String tag) throws IOException {
         write(
                 "engine/src/main/java/ClaimTests.java",

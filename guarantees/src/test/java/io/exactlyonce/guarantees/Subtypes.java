@@ -8,10 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/**
- * Supertypes of classes, by simple names in the sources, because reports name the class that ran, and not the
- * contract.
- */
+/** Supertypes of classes, by simple names in the sources. Reports name the class that ran, instead of the contract. */
 final class Subtypes {
 
     private static final Pattern DECLARATION =
@@ -21,7 +18,7 @@ final class Subtypes {
 
     private final Map<String, Set<String>> direct = new HashMap<>();
 
-    /** @param sources the text of each */
+    /** @param sources the texts of the sources */
     Subtypes(List<String> sources) {
         sources.forEach(this::read);
     }
@@ -37,7 +34,7 @@ final class Subtypes {
         });
     }
 
-    /** Returns a type and all that inherit from it. */
+    /** Returns a type and all its subtypes. */
     Set<String> of(String type) {
         Set<String> all = new HashSet<>();
         collect(type, all);

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The tags of test classes, by simple names in the sources, because tests that did not run have no report. */
+/** The tags of test classes, by simple names in the sources. A test that did not run has no report. */
 final class Tags {
 
     private static final Pattern TAGGED_CLASS = Pattern.compile("@Tag\\(\"(\\w+)\"\\)[^{;]*?\\bclass\\s+(\\w+)");
 
     private final Map<String, Set<String>> byType = new HashMap<>();
 
-    /** @param sources the text of each */
+    /** @param sources the texts of the sources */
     Tags(List<String> sources) {
         for (String source : sources) {
             TAGGED_CLASS

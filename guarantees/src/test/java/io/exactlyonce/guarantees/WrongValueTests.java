@@ -93,7 +93,7 @@ class WrongValueTests {
         assertExplains(analysis);
     }
 
-    /** {@link WrongValues} must have values for each new text that may not have any value. */
+    /** {@link WrongValues} must have values for each new kind of text that does not accept every value. */
     @Test
     void ofEveryPropertyItIsKnownWhatItMustNotBe() {
         assertThat(properties().filter(WrongValues::isUnknown)).isEmpty();
@@ -107,7 +107,7 @@ class WrongValueTests {
                 .distinct();
     }
 
-    /** The value may be a URL with a password. Spring Boot does not use such values, and refuses most. */
+    /** The value may be a URL with a password. Spring Boot does not use such values, and refuses most of them. */
     @ParameterizedTest
     @MethodSource("groups")
     void valueOfAGroupIsNotTold(String group) {
@@ -126,7 +126,7 @@ class WrongValueTests {
                 .hasValueSatisfying(description -> assertThat(description).contains(text(property, "name")));
     }
 
-    /** Two lines may contradict each other, each of which would do. */
+    /** Two lines may contradict each other, although each alone is valid. */
     @Test
     void anyFileIsReadOrExplained() {
         List<JsonNode> all = properties().toList();
@@ -171,7 +171,7 @@ class WrongValueTests {
         assertThat(analysis.getAction()).isNotBlank().doesNotContain("hunter2");
     }
 
-    /** Returns what is said of a start that failed; empty if it succeeded. */
+    /** Returns the message of a failed startup; empty if startup succeeded. */
     private static Optional<FailureAnalysis> start(List<Line> lines) {
         AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
         AtomicReference<FailureAnalysis> analysis = new AtomicReference<>();

@@ -15,10 +15,10 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.unit.DataSize;
 import tools.jackson.databind.JsonNode;
 
-/** Values by properties' metadata: by their types, and by the bounds that their descriptions name. */
+/** Wrong and right values of properties, by their types and by the bounds in their descriptions. */
 final class WrongValues {
 
-    /** Their wrong values are nowhere but here. */
+    /** Properties whose wrong values are listed only here. */
     private static final Map<String, List<String>> OF_TEXTS = Map.of(
             "exactly-once.datasource.url",
             List.of(
@@ -60,7 +60,7 @@ final class WrongValues {
 
     private WrongValues() {}
 
-    /** Returns whether nothing is said here of what a property must not be. */
+    /** Returns whether this class has no wrong values for a property. */
     static boolean isUnknown(JsonNode property) {
         String name = text(property, "name");
         return isText(property) && !OF_TEXTS.containsKey(name) && !FREE_TEXTS.contains(name);
@@ -70,7 +70,7 @@ final class WrongValues {
         return text(property, "type").equals(String.class.getName());
     }
 
-    /** Returns what a property must not be. */
+    /** Returns wrong values of a property. */
     static Stream<String> of(JsonNode property) {
         if (isText(property)) {
             return OF_TEXTS.getOrDefault(text(property, "name"), List.of()).stream();
@@ -108,7 +108,7 @@ final class WrongValues {
         return values.stream();
     }
 
-    /** Returns the values at the bounds, which are none too many. */
+    /** Returns the values at the bounds, which are still valid. */
     static Stream<String> atBounds(JsonNode property) {
         Matcher range = RANGE.matcher(text(property, "description"));
         return range.find() ? Stream.of(range.group(1), range.group(2)) : Stream.empty();

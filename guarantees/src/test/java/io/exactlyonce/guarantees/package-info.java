@@ -1,2 +1,2 @@
-/** Whether what {@code docs/contributing/evidence.md} names was shown by the build that is about to end. */
+/** Checks that this build has run the tests that {@code docs/contributing/evidence.md} names. */
 package io.exactlyonce.guarantees;

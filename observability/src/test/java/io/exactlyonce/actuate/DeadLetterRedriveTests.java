@@ -64,7 +64,7 @@ class DeadLetterRedriveTests {
         return redrives.refused().get(0);
     }
 
-    /** After the first line SQS may quote the request, with its session token. */
+    /** After the first line, SQS may quote the request with its session token. */
     @Test
     void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(refusal(
@@ -110,7 +110,7 @@ class DeadLetterRedriveTests {
                 .isEqualTo("no response within 5 s: it may have started");
     }
 
-    /** A server in place of SQS also writes the code. */
+    /** An SQS emulator also writes the code. */
     @Test
     void reasonThatSqsWritesIsOneLineOfBoundedLength(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal =
@@ -154,7 +154,7 @@ class DeadLetterRedriveTests {
                 .containsExactly(DEAD);
     }
 
-    /** The second request would be refused, since the first one's redrive is under way. */
+    /** The second request would be refused, because the redrive of the first one is in progress. */
     @Test
     void deadLetterQueueThatTwoQueuesShareIsRedrivenOnce() {
         List<String> asked = new ArrayList<>();

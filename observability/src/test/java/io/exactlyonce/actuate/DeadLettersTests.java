@@ -49,7 +49,7 @@ class DeadLettersTests {
     private static final String ARN = "arn:aws:sqs:eu-central-1:123456789012:";
     private static final String URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/";
 
-    /** One dead-letter queue, whose messages a receive returns again. */
+    /** One dead-letter queue, which makes received messages visible again. */
     private static final class Sqs implements SqsAsyncClient {
         private final Map<String, Message> dead = new LinkedHashMap<>();
         private final List<SendMessageRequest> sent = new ArrayList<>();
@@ -254,7 +254,7 @@ class DeadLettersTests {
                 .containsExactly("2");
     }
 
-    /** After enough receives, SQS would move messages that nobody has chosen. */
+    /** After enough receives, SQS would move messages that the operator has not chosen. */
     @Test
     void redriveFromAQueueWithADeadLetterQueueOfItsOwnSaysWhyItIsNotSearched() {
         put("1", "orders");

@@ -76,7 +76,7 @@ class QueueAuditTests {
         return new QueueAudit(mode, silenced, terms, subscription -> Optional.ofNullable(p99), observers, timer);
     }
 
-    /** The listener's own settings are held against its queue. */
+    /** The audit compares the listener's own settings with its queue. */
     private OutcomePolicy own() {
         return new OutcomePolicy(
                 new ClaimSettings(
@@ -111,7 +111,7 @@ class QueueAuditTests {
         return findings(audit);
     }
 
-    /** Asserts that a rule has one finding, and what it says, with its remedy. */
+    /** Asserts that a rule has one finding, with this text and remedy. */
     private void assertFinding(String rule, Severity severity, String... says) {
         assertThat(findings())
                 .filteredOn(finding -> finding.rule().equals(rule))
@@ -122,7 +122,7 @@ class QueueAuditTests {
                 });
     }
 
-    /** Reading attributes loads some hundred classes, which a start need not wait for. */
+    /** Reading attributes loads about a hundred classes. Startup need not wait for that. */
     @Test
     void whatIsOnlyToldIsReadASecondAfterTheStartAndNotOfAListenerThatHasEnded() {
         timer.hold();
@@ -158,7 +158,7 @@ class QueueAuditTests {
         assertThat(output).doesNotContain("WARN");
     }
 
-    /** The first incident: a visibility timeout of 30 s, handlers of 35 to 45 s, nothing renewed. */
+    /** The first incident: a visibility timeout of 30 s, handlers of 35 to 45 s, and no renewals. */
     @Test
     void windowOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);
@@ -294,7 +294,7 @@ class QueueAuditTests {
         assertThat(findings()).isEmpty();
     }
 
-    /** The SDK does not show the timeouts of HTTP clients: a poll meets them. */
+    /** The SDK does not expose the timeouts of HTTP clients. Only a poll reveals them. */
     @Test
     void pollsThatTheHttpClientGivesUp() {
         patience = Duration.ofMillis(2_200);
@@ -319,7 +319,7 @@ class QueueAuditTests {
                 .contains("ERROR  redrive-policy  no redrive policy");
     }
 
-    /** A message keeps its first timestamp, so it may be deleted before a person sees it. */
+    /** A message keeps its first timestamp, so it may be deleted before an operator sees it. */
     @Test
     void deadLetterQueueThatKeepsMessagesForLessThanTheQueue() {
         sqs.with(ScriptedSqs.DEAD, "MessageRetentionPeriod", "345600");
@@ -345,7 +345,7 @@ class QueueAuditTests {
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
         initialDelay = 1;
 
-        // 1 + 2 + 4 + 8 s, of which chance may take a half.
+        // 1 + 2 + 4 + 8 s, which jitter may halve.
         assertFinding("receive-budget", Severity.NOTE, "5 receives", "7500ms");
     }
 
@@ -503,7 +503,7 @@ class QueueAuditTests {
         assertThat(sqs.asked).contains("url orders-dead of 123456789012");
     }
 
-    /** An operator who does what the remedy says sees that it has helped. */
+    /** An operator who follows the remedy sees its success. */
     @Test
     void deniedRightIsAskedForAgainUntilItIsGranted(CapturedOutput output) {
         sqs.renewalAnswer = ScriptedSqs.failure(403, "AccessDenied");

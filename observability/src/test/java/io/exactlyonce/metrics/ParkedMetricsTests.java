@@ -66,7 +66,7 @@ class ParkedMetricsTests {
         assertThat(gauges()).contains("exactly_once_claims_parked{scope=\"orders\"} 3.0");
     }
 
-    /** A scope for each customer must not make a series for each. */
+    /** A separate scope for each customer must not create a separate series for each. */
     @Test
     void fewestKeysShareAGauge() {
         List<Count> counts = new ArrayList<>();

@@ -36,7 +36,7 @@ class WindowGaugesTests {
         assertThat(value("exactly.once.window.utilization")).isZero();
     }
 
-    /** The quantiles have the source of the warnings' p95, so that the figures of one listener agree. */
+    /** The quantiles and the warnings' p95 have the same source, so that the figures of one listener agree. */
     @Test
     void quantilesAreThoseOfRecentDeliveriesAndHandlers() {
         subscribe();
@@ -80,7 +80,7 @@ class WindowGaugesTests {
         watch.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), elapsed));
     }
 
-    /** Fewer than four deliveries a minute, so one delivery is more than a twentieth of five minutes' deliveries. */
+    /** With fewer than four deliveries a minute, one delivery is more than a twentieth of five minutes' deliveries. */
     @Test
     void strayOfAQuietListenerIsNoOverrun() {
         subscribe();

@@ -104,7 +104,10 @@ class DeliveryLogContextTests {
         assertThat(MDC.get("claim")).isNull();
     }
 
-    /** An application may propagate names of its own by Micrometer's accessor: two accessors of one key replace each other. */
+    /**
+     * An application may propagate its own names by Micrometer's accessor. Two accessors with one key replace each
+     * other.
+     */
     @Test
     void applicationsOwnAccessorOfTheLogContextStaysBesideOurs() {
         ContextRegistry registry = new ContextRegistry()

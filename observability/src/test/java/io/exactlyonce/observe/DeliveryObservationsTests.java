@@ -58,7 +58,7 @@ class DeliveryObservationsTests {
         delivery.beginHandling();
     }
 
-    /** Handles the delivery within what awspring observes of its message. */
+    /** Handles the delivery within Spring Cloud AWS's observation of its message. */
     private Observation handle() {
         claim();
         Observation message = Observation.start("message", registry);

@@ -95,7 +95,7 @@ class EventPublisherTests {
         assertThat(output).contains("An application listener of KeyParked").contains("broken listener");
     }
 
-    /** Under lasting overload the listener that handles an event makes room for one, and the next one finds none. */
+    /** Under lasting overload, the listener that handles an event frees one place. The next event finds no place. */
     @Test
     void eventsThatCannotBeKeptAreDroppedAndToldOnceAMinuteWithTheirNumber(CapturedOutput output) {
         AtomicInteger offered = new AtomicInteger();

@@ -104,7 +104,7 @@ class PreventedTests {
         assertThat(times(output, "took 40 s")).isZero();
     }
 
-    /** A duplicate that waited long for the owner of its key also outlasts the timeout, although no handler did. */
+    /** A duplicate that waited long for the owner of its key also exceeds the timeout, although no handler did. */
     @Test
     void deliveryWithoutAHandlerIsNotTold(CapturedOutput output) {
         Delivery waited = new Delivery(orders, orders.settings(), "id", "handle", 1, clock.nanoTime());

@@ -25,8 +25,8 @@ class ForecastSimulationTests {
     private static final int SEEDS = 3;
 
     /**
-     * In the first four p95 varies, and reaches the visibility timeout by chance before the rule is certain of 80 %. In
-     * the last one silence turns the ramp into a jump.
+     * In the first four shapes p95 varies, and reaches the visibility timeout by chance before the rule is certain of
+     * 80 %. In the last shape, a silence turns the ramp into a jump.
      */
     private static final List<String> LATE = List.of(
             "ramp over 24 hours, window 300 s",
@@ -110,7 +110,7 @@ class ForecastSimulationTests {
 
     @Test
     void nothingIsAnnouncedLongBeforeDriftBegins() {
-        // The first hour of these is steady.
+        // The first hour of these shapes is steady.
         assertThat(gradual)
                 .allSatisfy(each -> assertThat(each.run().warnedAt())
                         .as(each.shape().name())

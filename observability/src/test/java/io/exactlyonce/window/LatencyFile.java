@@ -16,7 +16,7 @@ final class LatencyFile {
     /**
      * Plays a file.
      *
-     * @throws IllegalArgumentException if a line cannot be understood; it says which and why
+     * @throws IllegalArgumentException with the line and the reason if a line cannot be parsed
      */
     static void play(Path file, Shape.Sink sink) throws IOException {
         try (BufferedReader lines = Files.newBufferedReader(file)) {

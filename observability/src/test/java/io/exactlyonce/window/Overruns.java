@@ -5,8 +5,8 @@ import java.util.Deque;
 
 /**
  * Computes the two kinds of overruns of a visibility timeout without the engine. Drift: the 95th percentile of five
- * minutes, or of the last 20 deliveries if five minutes have fewer, is above the timeout. Stray: a single delivery is
- * above it.
+ * minutes, or of the last 20 deliveries if five minutes have fewer, is above the timeout. Stray: a single delivery
+ * takes longer than the timeout.
  */
 final class Overruns {
 
@@ -42,7 +42,7 @@ final class Overruns {
         }
     }
 
-    /** Returns when the drift was first beyond the window, in seconds; not a number if it never was. */
+    /** Returns the first time of drift beyond the visibility timeout, in seconds; NaN if there was none. */
     double driftAt() {
         return driftAt;
     }

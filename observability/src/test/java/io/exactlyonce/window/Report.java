@@ -10,7 +10,7 @@ final class Report {
 
     private Report() {}
 
-    /** Returns the table of runs that are said to drift. */
+    /** Returns the table of runs that contain drift. */
     static String leads(List<Played> runs) {
         return table(
                 "| Shape | Warned at | Overrun at | Lead | Strays in 1,000 |\n|---|---|---|---|---|\n",
@@ -56,7 +56,7 @@ final class Report {
         return String.format(Locale.ROOT, "%.1f", value);
     }
 
-    /** A shape and what came of it. */
+    /** A shape and its result. */
     record Played(Shape shape, SimulatedRun run) {
 
         static Played of(Shape shape, long seed) {

@@ -6,10 +6,10 @@ import java.util.Random;
  * The course of a listener's latency over virtual hours.
  *
  * @param name short description of the course
- * @param window in seconds
+ * @param window the visibility timeout in seconds
  * @param perSecond deliveries per second
- * @param hours how long it goes on
- * @param course of the latency
+ * @param hours the length in hours
+ * @param course the latency over time
  */
 record Shape(String name, double window, double perSecond, double hours, Course course) {
 
@@ -17,17 +17,17 @@ record Shape(String name, double window, double perSecond, double hours, Course 
     @FunctionalInterface
     interface Course {
 
-        /** Returns the latency of a delivery in seconds; not a number if there is none at that time. */
+        /** Returns the latency of a delivery in seconds; NaN if there is no delivery at that time. */
         double at(double second, Random random);
     }
 
-    /** Learns of deliveries in the order of their ends. */
+    /** Receives deliveries in the order of their ends. */
     @FunctionalInterface
     interface Sink {
         void accept(double second, double latency);
     }
 
-    /** Plays the same deliveries for the same seed; they come by chance, at the shape's rate. */
+    /** Plays the same deliveries for the same seed. Deliveries arrive at random times, at the shape's rate. */
     void play(long seed, Sink sink) {
         Random random = new Random(seed);
         double end = hours * 3_600;
@@ -41,7 +41,7 @@ record Shape(String name, double window, double perSecond, double hours, Course 
         }
     }
 
-    /** Noise whose logarithm has a standard deviation, and whose median is 1. */
+    /** Noise with a median of 1, whose logarithm has this standard deviation. */
     static double noise(double sigma, Random random) {
         return Math.exp(sigma * random.nextGaussian());
     }

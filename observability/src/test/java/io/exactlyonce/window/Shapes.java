@@ -14,7 +14,9 @@ final class Shapes {
 
     private Shapes() {}
 
-    /** Latency does not leap over the window in one step. Drift comes in all of them but the giant outliers. */
+    /**
+     * Latency does not exceed the visibility timeout in one jump. All of these shapes drift, except the giant outliers.
+     */
     static final List<Shape> GRADUAL = List.of(
             shape("ramp over 20 minutes, window 30 s", 30, 2, 3, ramp(HOUR, HOUR + 1_200, 4, 24), 0.3),
             shape("ramp over 1 hour, window 10 s", 10, 5, 4, ramp(HOUR, 2 * HOUR, 1.5, 9), 0.3),
@@ -88,8 +90,8 @@ final class Shapes {
             shape("stairs of 20 % every half hour", 30, 2, 10, stairs(4, 1.2, HOUR / 2), 0.25));
 
     /**
-     * Drift for which no constant of the advisor was chosen. All deliveries become slower, so each shape has a time of
-     * overrun.
+     * Shapes with drift that were not used to choose a constant of the advisor. All deliveries become slower, so each
+     * shape has a time of overrun.
      */
     static final List<Shape> FURTHER = List.of(
             shape("ramp over 45 minutes, window 20 s", 20, 3, 4, ramp(HOUR, 1.75 * HOUR, 5, 22), 0.3),
@@ -146,7 +148,7 @@ final class Shapes {
                     0.2),
             shape("step at 100/s, window 10 s", 10, 100, 1, step(1_800, 2, 15), 0.2));
 
-    /** Thirty days each, and p95 stays where it is. */
+    /** Shapes of thirty days each, in which p95 does not change. */
     static final List<Shape> STEADY = List.of(
             shape("70 % of the window, sigma 0.3", 30, 0.2, 720, steady(12.8), 0.3),
             shape("50 %, heavy noise (sigma 0.8)", 60, 0.2, 720, steady(8), 0.8),
@@ -186,7 +188,7 @@ final class Shapes {
         return (t, r) -> t < when ? before : after;
     }
 
-    /** Begins after an hour, at 1 s. */
+    /** The course begins after an hour, at 1 s. */
     private static Course doubling(double seconds) {
         return (t, r) -> StrictMath.pow(2, since(t, HOUR) / seconds);
     }
@@ -195,7 +197,7 @@ final class Shapes {
         return (t, r) -> low * StrictMath.pow(factor, StrictMath.floor(t / seconds));
     }
 
-    /** One delivery of this number has another latency. */
+    /** One of this number of deliveries has another latency. */
     private static Course sometimes(int oneIn, Course another, Course otherwise) {
         return (t, r) -> (r.nextInt(oneIn) == 0 ? another : otherwise).at(t, r);
     }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Feeds the rule with deliveries, and keeps its warnings with their times, and the values of a scrape each minute. */
+/** Feeds deliveries to the rule. Records the rule's warnings with their times, and the meters once a minute. */
 final class SimulatedRun implements Shape.Sink {
 
     private static final double SCRAPE_SECONDS = 60;
@@ -71,7 +71,7 @@ final class SimulatedRun implements Shape.Sink {
         return Math.round(seconds * 1e9);
     }
 
-    /** Returns what a scrape sees, once a minute. */
+    /** Returns the values of each scrape, once a minute. */
     List<Scrape> scrapes() {
         return scrapes;
     }
@@ -92,7 +92,7 @@ final class SimulatedRun implements Shape.Sink {
         return overruns.straysPerThousand();
     }
 
-    /** Returns when it was first warned; not a number if it was not. */
+    /** Returns the time of the first warning; NaN if there was none. */
     double warnedAt() {
         return told.stream()
                 .filter(each -> each.kind() != WindowWarning.Kind.RECOVERED)
@@ -107,7 +107,7 @@ final class SimulatedRun implements Shape.Sink {
                 .count();
     }
 
-    /** Returns how long before the drift the first warning came, in seconds; negative if it came after it. */
+    /** Returns the time from the first warning to the drift, in seconds; negative if the warning came later. */
     double lead() {
         return overrunAt() - warnedAt();
     }

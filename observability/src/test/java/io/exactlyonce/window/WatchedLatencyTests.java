@@ -50,7 +50,7 @@ class WatchedLatencyTests {
         assertThat(feed(600, i -> 10)).isEmpty();
         assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR);
         assertThat(feed(1_200, i -> 33)).containsExactly(Kind.BREACHED);
-        // The latency crosses a threshold up and down: no warning is repeated.
+        // The latency crosses a threshold repeatedly in both directions. No warning is repeated.
         assertThat(feed(3_600, i -> i / 600 % 2 == 0 ? 23 : 33)).isEmpty();
         assertThat(feed(1_800, i -> 10)).containsExactly(Kind.RECOVERED);
         assertThat(feed(600, i -> 26)).containsExactly(Kind.NEAR);
@@ -74,7 +74,7 @@ class WatchedLatencyTests {
 
     @Test
     void moreDeliveriesProveMoreOfTheSameShare() {
-        // Eight in a hundred are slow: that is more than a twentieth, which a hundred deliveries do not prove, and
+        // Eight percent are slow, which is more than a twentieth. A hundred deliveries do not prove this share, but
         // 3,000 do.
         assertThat(feed(100, i -> i % 100 < 92 ? 5 : 29)).isEmpty();
         assertThat(watched.recent(now).p95()).isCloseTo(Duration.ofSeconds(29), Duration.ofMillis(300));

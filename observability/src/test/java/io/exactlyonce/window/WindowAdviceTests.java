@@ -20,7 +20,10 @@ class WindowAdviceTests {
 
     private final Random random = new Random(1);
 
-    /** Card provider 8 to 15 s, database 10 to 12 s, mail 5 to 8 s, and what else there was: 35 to 45 s at the 95th percentile. */
+    /**
+     * Card provider 8 to 15 s, database 10 to 12 s, mail 5 to 8 s, and other steps. The sum is 35 to 45 s at the 95th
+     * percentile.
+     */
     private double order() {
         return between(8, 15) + between(10, 12) + between(5, 8) + (random.nextInt(4) == 0 ? between(5, 12) : 0);
     }
@@ -49,14 +52,15 @@ class WindowAdviceTests {
     void windowThatNothingRenewsHoldsTheTail() {
         WindowAdvice advice = WindowAdvice.of("parcels", WINDOW, false, measure(20_000, this::parcel));
 
-        // The 99th percentile is a tenth of the tail below its end: 258 s.
+        // The 99th percentile lies a tenth of the tail's length before the tail's end, at 258 s.
         assertThat(advice.recommended()).isBetween(Duration.ofSeconds(440), Duration.ofSeconds(463));
         assertThat(advice.rule().formula()).isEqualTo("(p99 + 70 ms) x 1.75");
     }
 
     @Test
     void guideForLongWorkersIsFollowedOnItsExample() {
-        // p99 12.5 s, network 50 ms and serialisation 20 ms, times 1.75: 22 s; its own 21 s leaves a fraction out.
+        // The sum of p99 12.5 s, network 50 ms and serialisation 20 ms, times 1.75, is 22 s. The incident's own result
+        // of 21 s omits a fraction.
         WindowAdvice advice = WindowAdvice.of("jobs", WINDOW, false, measure(200, () -> 12.4));
 
         assertThat(advice.recommended()).isEqualTo(Duration.ofSeconds(22));
@@ -73,7 +77,7 @@ class WindowAdviceTests {
                 .isEqualTo(Duration.ofSeconds(1));
     }
 
-    /** The first deliveries are some of 6 s, and one of 94 s, which renewal has carried. The rule alone says 13 s. */
+    /** The first deliveries take 6 s, except one of 94 s, which renewal has covered. The rule alone recommends 13 s. */
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 18, 50})
     void windowThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Tests when two servers count as one, and when as two replicas of one name. */
+/** Tests when two servers count as one server, and when they count as two replicas of one name. */
 class ReplicaLagTests {
 
     private static final PrimaryCheck.Server SERVER = server("10.0.0.1:5432", "shop", "1700000000.1");

@@ -45,10 +45,10 @@ public record Scale(
     private static final int MESSAGES_PER_SECOND = 30;
 
     /**
-     * Suppose that, with DynamoDB, a worker without a clock dies. Another worker takes its claim over after it has seen
-     * the claim unchanged for the lease of 30 s. A message that {@code execute} holds is redelivered a second later, to
-     * any worker, and that worker may see the claim for the first time. A message that is redelivered while the last
-     * worker handles it is redelivered once more.
+     * Explains the limit for DynamoDB. Suppose that a worker without a clock dies. Another worker takes the claim over
+     * after it has seen the claim unchanged for the lease of 30 s. A message that {@code execute} holds is redelivered
+     * a second later to any worker, which may see the claim for the first time. A message that is redelivered while the
+     * last worker handles it is redelivered once more.
      */
     private static final Duration OBSERVATION = Duration.ofSeconds(31);
 
@@ -107,7 +107,10 @@ public record Scale(
         return drain.plus(observation);
     }
 
-    /** Returns how long a round of this number of messages may take, so that all rounds last as long as the faults. */
+    /**
+     * Returns the time limit of a round of this number of messages, so that all rounds together last as long as the
+     * faults.
+     */
     public long millisPerRound(int round) {
         return faults.toMillis() * round / messages;
     }

@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.history;
 
 import java.util.List;
 
-/** Each key has at most one row, whatever failed over. {@link OutcomeRule} requires that a completed key has a row. */
+/** Each key has at most one row, whatever fails over. {@link OutcomeRule} requires that a completed key has a row. */
 final class DatabaseEffectRule implements Rule {
 
     @Override

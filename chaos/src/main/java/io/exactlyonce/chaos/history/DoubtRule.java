@@ -1,9 +1,9 @@
 package io.exactlyonce.chaos.history;
 
 /**
- * If an {@code EXTERNAL} handler is not told of a doubt, every earlier attempt of its key reported an outcome. An
- * attempt that failed reported its outcome. An attempt that was about to return normally did not, because otherwise its
- * key would be completed.
+ * If an {@code EXTERNAL} handler is not informed of a doubt, every earlier attempt of its key must have reported an
+ * outcome. An attempt that failed reported its outcome. An attempt that was about to return normally did not, because
+ * otherwise its key would be completed.
  */
 final class DoubtRule implements Rule {
 

@@ -7,7 +7,7 @@ final class OutcomeRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
-        // MissingKeyRule judges what has no claim.
+        // MissingKeyRule judges messages without a claim.
         if (key.isMissing() || isDoneUnrecorded(key)) {
             return;
         }

@@ -86,7 +86,7 @@ class DynamoDbWireTests {
                     before, ZonedDateTime.parse(date(ask()).orElseThrow(), DateTimeFormatter.RFC_1123_DATE_TIME)));
         }
 
-        // The second may end between the test's look and the server's.
+        // The second may end between the test's reading of the clock and the server's.
         assertThat(seconds).contains(-1L, 0L, 1L).allMatch(second -> second >= -1 && second <= 2);
     }
 
@@ -103,7 +103,7 @@ class DynamoDbWireTests {
         assertThat(date(ask())).hasValueSatisfying(DateTimeFormatter.RFC_1123_DATE_TIME::parse);
     }
 
-    /** In one of three runs a busy machine handed the connection over to the thread that waited for it. */
+    /** On a busy machine, one of three runs gave the connection to the thread that waited for it. */
     @RepeatedTest(20)
     void closedWireTakesNoMore() throws Exception {
         wire.close();

@@ -60,7 +60,7 @@ class ThrottlingTests {
         assertThat(ask("TransactWriteItems", "{}", "{}")).isEqualTo("200 {}");
     }
 
-    /** Quotes are single ones here, for the reader. */
+    /** This test uses single quotes for readability. */
     private String ask(String operation, String body, String answer) throws Exception {
         WireRequest request = new WireRequest(
                 Map.of("x-amz-target", "DynamoDB_20120810." + operation), bytes(body.replace('\'', '"')));

@@ -62,7 +62,7 @@ record EnduranceFigures(long[] receives, double messageMinutes, Map<String, Long
         return requests.getOrDefault(RecordingSqs.RENEWED, 0L);
     }
 
-    /** Returns requests that change visibility, against one for each renewal of a message. */
+    /** Returns the number of requests that change visibility, relative to one request for each renewal of a message. */
     double ratioToTimers() {
         return (double) renewalRequests() / renewedMessages();
     }

@@ -32,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Handlers of up to nine seconds with a visibility timeout of two, and a tenth of all messages sent twice, over two
- * workers. The test makes no faults: no effect may happen twice, and no message may end in the dead-letter queue. The
+ * workers. The test causes no faults. No effect may happen twice, and no message may end in the dead-letter queue. The
  * full size is {@code -Dendurance.messages=2000}.
  */
 class EnduranceIT {
@@ -47,11 +47,13 @@ class EnduranceIT {
     private static final List<String> WORKERS = List.of("w1", "w2");
     private static final Duration START = Duration.ofMinutes(5);
 
-    /** Twice what two workers take at their pace, and the last handlers and waiters. */
+    /** Twice the time that two workers need, plus the time of the last handlers and waiting deliveries. */
     private static final Duration PATIENCE =
             Duration.ofSeconds(60 + MESSAGES * (LONGEST_MILLIS / 1_000L) / (2L * CONCURRENCY));
 
-    /** Kept after the run: the history can be judged again, and the workers' output be read. */
+    /**
+     * The files are kept after the run, so that the history can be judged again and the workers' output can be read.
+     */
     private final Path directory = Path.of("target", "endurance");
 
     private final JsonMapper mapper = JsonMapper.builder().build();
@@ -145,7 +147,7 @@ class EnduranceIT {
                 .count();
     }
 
-    /** Every key, and a tenth of them twice, in an order by chance. */
+    /** Every key, a tenth of them twice, in random order. */
     private static List<Job> jobs() {
         Random random = new Random(SEED);
         List<Job> jobs = new ArrayList<>();

@@ -38,12 +38,12 @@ final class EnduranceJvm implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Returns what it has written so far. */
+    /** Returns the worker's output so far. */
     String output() throws IOException {
         return Files.readString(log);
     }
 
-    /** Ends it as an operator would; returns whether it did end in time. */
+    /** Stops the worker as an operator would. Returns whether it stopped in time. */
     boolean stop(long seconds) throws InterruptedException {
         process.destroy();
         return process.waitFor(seconds, TimeUnit.SECONDS);

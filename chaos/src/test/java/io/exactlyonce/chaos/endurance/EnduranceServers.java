@@ -66,7 +66,7 @@ final class EnduranceServers implements AutoCloseable {
         return postgres.dataSource();
     }
 
-    /** Returns what points an application to these servers. */
+    /** Returns the properties that point an application to these servers. */
     Map<String, String> properties() {
         return Map.of(
                 "spring.cloud.aws.sqs.endpoint", sqs.getEndpoint().toString(),

@@ -48,7 +48,7 @@ class CheckerTests {
         return new Story();
     }
 
-    /** One attempt: entered, checked and acted. */
+    /** One attempt, which entered its handler, passed its check and acted. */
     private static Story acted(Story story, String call, int token, boolean inDoubt) {
         return story.tell(entered("k", call, token, inDoubt))
                 .tell(checked("k", call))
@@ -417,7 +417,7 @@ class CheckerTests {
 
     // Two owners
 
-    /** {@code a} is paused and {@code b} takes over; the test adds the rest. */
+    /** Worker {@code a} is paused and {@code b} takes over. The test adds the remaining events. */
     private static Story takeover() {
         return story().tell(external("k"))
                 .tell(entered("k", "a", 1, false))
@@ -730,7 +730,7 @@ class CheckerTests {
                 .end());
     }
 
-    /** {@code k} fails each time that SQS hands its message out; {@code l} is behind it. */
+    /** The handler of {@code k} fails at each delivery. Message {@code l} is behind it in the group. */
     private static Story poison() {
         Story story = group();
         for (String call : List.of("a", "b")) {
@@ -833,7 +833,7 @@ class CheckerTests {
 
     // Operators' decisions
 
-    /** {@code a} acts and dies, or dies before it acts; its claim {@code a} is parked. */
+    /** Worker {@code a} acts and dies, or dies before it acts. Its claim {@code a} is parked. */
     private static Story abandoned(boolean acted) {
         Story story = story().tell(sent("k", "EXTERNAL", "PARK", Partner.IGNORES_KEY))
                 .tell(entered("k", "a", 1, false))
@@ -841,7 +841,7 @@ class CheckerTests {
         return (acted ? story.tell(effect("k", "a")) : story).tell(killed("a"));
     }
 
-    /** The message comes again and is deleted. */
+    /** The message is redelivered and deleted. */
     private static Story acknowledged(Story story) {
         return story.tell(Event.of(Kind.RECEIVED).by("w").on("k"))
                 .tell(Event.of(Kind.ACKNOWLEDGING).by("w").on("k"))
@@ -907,7 +907,7 @@ class CheckerTests {
         assertBroken(acknowledged(released(false)).tell(state("k", "RELEASED")).end(), Invariant.NOTHING_LOST);
     }
 
-    /** {@code a} is paused between its check and its effect, and is taken for dead. */
+    /** Worker {@code a} is paused between its check and its effect, and another worker takes its key over. */
     private static Story pausedAndReleased(Event begin, Event end) {
         Story story = story().tell(sent("k", "EXTERNAL", "PARK", Partner.IGNORES_KEY))
                 .tell(entered("k", "a", 1, false))
@@ -1060,7 +1060,7 @@ class CheckerTests {
 
     // Asynchronous replication
 
-    /** {@code a} completes its key, and a failover forgets it: the same token is given out again. */
+    /** Worker {@code a} completes its key, and a failover loses the completion. The same token is issued again. */
     private static Verdict failover(boolean asynchronous, Duration since) {
         Event failover =
                 Event.of(Kind.FAULT_BEGAN).with(Detail.FAULT, Fault.FAILOVER).with(Detail.ASYNCHRONOUS, asynchronous);
@@ -1081,10 +1081,7 @@ class CheckerTests {
                 .isPositive();
     }
 
-    /**
-     * A claim whose worker is too slow to call the handler before a failover is over, and which another one finds
-     * gone.
-     */
+    /** A worker is too slow to call its handler before a failover ends. Another worker finds the claim missing. */
     private static Verdict slowlyEntered(boolean receivedBefore) {
         List<Event> entered = entered("k", "a", 1, false);
         List<Event> failover = List.of(asynchronousFailover(Kind.FAULT_BEGAN), asynchronousFailover(Kind.FAULT_ENDED));

@@ -208,7 +208,7 @@ enum Mutation {
 
     abstract List<Event> replace(Event event);
 
-    /** Returns a history with one event changed at random; the same one where there is none to change. */
+    /** Returns a history with one event changed at random, or the same history if no event can be changed. */
     final List<Event> apply(List<Event> events, Random random) {
         int[] places = IntStream.range(0, events.size())
                 .filter(place -> applies(events, events.get(place)))
@@ -223,7 +223,7 @@ enum Mutation {
         return changed;
     }
 
-    /** Whether it is of a call in observe mode, or of its worker. */
+    /** Whether the event belongs to a call in observe mode, or to its worker. */
     private static boolean isObserved(Event event) {
         return event.call().endsWith(RandomStory.OBSERVED) || event.worker().endsWith(RandomStory.OBSERVED);
     }
@@ -238,14 +238,14 @@ enum Mutation {
                 .count();
     }
 
-    /** Whether a call's key, which may be parked instead, was entered once more. */
+    /** Whether the call's key was entered again, although it may be parked instead. */
     private static boolean isTakenOver(List<Event> events, Event event) {
         return events.stream()
                 .filter(other -> other.kind() == Kind.ENTERED && other.key().equals(event.key()))
                 .anyMatch(other -> other.call().compareTo(event.call()) > 0);
     }
 
-    /** Whether a worker's call acted, at a partner that ignores the key, and a later one too. */
+    /** Whether the worker's call acted at a partner that ignores the key, and a later call acted too. */
     private static boolean isRepeated(List<Event> events, String worker) {
         Predicate<Event> acts = event -> event.kind() == Kind.EFFECT;
         return events.stream()

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code maxAttempts} and {@code whenKeyMissing}: histories that are accepted, and those that are rejected. */
+/** {@code maxAttempts} and {@code whenKeyMissing}: accepted and rejected histories. */
 class PolicyRulesTests {
 
     private static final Event PARKED =
@@ -34,7 +34,7 @@ class PolicyRulesTests {
         assertThat(verdict.holds()).isFalse();
     }
 
-    /** A key of which three attempts may throw, and so many do; a while passes after each. */
+    /** A key with a limit of three attempts, all of which throw. Some time passes after each. */
     private static Story limited(int times) {
         Story story = new Story()
                 .tell(sending("k", "EXTERNAL", "RERUN", Partner.HONOURS_KEY).with(Detail.MAX_ATTEMPTS, 3))
@@ -92,7 +92,7 @@ class PolicyRulesTests {
         assertBroken(parked(limited(2)).end(), Invariant.ATTEMPTS_LIMITED);
     }
 
-    /** Whether its worker died before or after the record, is not known. */
+    /** The worker died either before or after the record; nothing shows which. */
     @Test
     void attemptWhoseWorkerWasKilledCountsOrNot() {
         assertHolds(parked(threw(limited(3).tell(killed("c3")), 4, true)).end());
@@ -185,7 +185,7 @@ class PolicyRulesTests {
                 Invariant.MISSING_KEY_DECIDED);
     }
 
-    /** Nothing shows when it was skipped. */
+    /** No event shows when the message was skipped. */
     @Test
     void messageThatIsSkippedHoldsItsGroupUpForNothing() {
         Story story = new Story();

@@ -22,7 +22,7 @@ final class RandomStory {
 
     private static final List<String> POLICIES = List.of("RERUN", "RERUN", "PARK");
 
-    /** Ends the names of calls in observe mode. */
+    /** The suffix of the names of calls in observe mode. */
     static final String OBSERVED = "-observed";
 
     private final Random random;
@@ -63,7 +63,7 @@ final class RandomStory {
         return events;
     }
 
-    /** Alone, or after attempts under a claim. */
+    /** The call is alone, or follows attempts under a claim. */
     private List<Event> observed(String key) {
         List<Event> events = new ArrayList<>(Story.external(key));
         boolean isAlone = random.nextBoolean();
@@ -118,7 +118,7 @@ final class RandomStory {
         return attempts.succeed();
     }
 
-    /** The attempts at one key, one after another; a paused one wakes up after the last. */
+    /** The attempts at one key, one after another. A paused attempt continues after the last one. */
     private static final class Attempts {
         private final String key;
         private final Partner partner;
@@ -180,7 +180,7 @@ final class RandomStory {
             return wake();
         }
 
-        /** An operator looks at the partner, and completes the key or has it run again. */
+        /** An operator checks the partner, and completes the key or lets it run again. */
         List<Event> decide() {
             events.add(deciding(key, "parked", "operator"));
             if (!acted) {

@@ -39,7 +39,7 @@ final class Story {
         return judge(TERMS);
     }
 
-    /** Judges as if claims were kept in DynamoDB. */
+    /** Judges the history as if claims were kept in DynamoDB. */
     Verdict judgeOfDynamoDb() {
         return judge(new Terms(TERMS.drain(), TERMS.longestDrain(), TERMS.recovery(), TERMS.exposure(), true));
     }
@@ -118,7 +118,7 @@ final class Story {
                 Event.of(Kind.ACKNOWLEDGED).by(workerOf(call)).on(key));
     }
 
-    /** An operator at a worker of its own looks at a parked claim's partner. */
+    /** An operator at another worker checks a parked claim's partner. */
     static Event deciding(String key, String claim, String operator) {
         return Event.of(Kind.DECIDING)
                 .by(operator)
@@ -127,7 +127,7 @@ final class Story {
                 .with(Detail.DECISION, operator + "-" + claim);
     }
 
-    /** The reply that an operator gets to its decision. */
+    /** The reply to an operator's decision. */
     static Event decided(Kind outcome, String key, String claim, String operator) {
         return Event.of(outcome)
                 .by(operator)
@@ -136,7 +136,7 @@ final class Story {
                 .with(Detail.DECISION, operator + "-" + claim);
     }
 
-    /** SQS hands out a message of the key. */
+    /** SQS delivers a message of the key. */
     static Event received(String key, String call, String message) {
         return Event.of(Kind.RECEIVED).by(workerOf(call)).on(key).with(Detail.MESSAGE, message);
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Series that are flat, which the rule accepts, and series that leak, which it rejects. */
+/** Flat series, which the rule accepts, and leaking series, which it rejects. */
 class GrowthTests {
 
     private static final int SAMPLES = 360;

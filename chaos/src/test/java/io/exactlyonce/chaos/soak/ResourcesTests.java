@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Each gauge counts a held resource, and no released one. */
+/** Each gauge counts held resources, and does not count released ones. */
 class ResourcesTests {
 
-    /** Far more than earlier tests and the JVM itself open or release meanwhile: threads, descriptors, MiB. */
+    /** Amounts of threads, descriptors and MiB that far exceed the changes by earlier tests and by the JVM itself. */
     private static final int HELD = 100;
 
     private static final long OTHERS = 20;
@@ -53,7 +53,7 @@ class ResourcesTests {
         assertThat(after - before).isLessThan(OTHERS * KIB);
     }
 
-    /** Subtracts threads of earlier tests, whose pools end idle threads at any time, some of them a minute later. */
+    /** Subtracts threads of earlier tests. Their pools end idle threads at any time, some of them a minute later. */
     @Test
     void threadsAreCounted() throws Exception {
         List<Thread> threads = new ArrayList<>();
@@ -75,7 +75,7 @@ class ResourcesTests {
         assertThat(after - before).isBetween(-OTHERS, OTHERS);
     }
 
-    /** Measures while no other thread begins or ends, or tries again. */
+    /** Measures while no other thread starts or ends, and otherwise tries again. */
     private static long threadsBesideOthersThan(List<Thread> held) {
         for (int measured = 0; measured < HELD; measured++) {
             long others = othersThan(held);
@@ -148,7 +148,7 @@ class ResourcesTests {
         return left.size();
     }
 
-    /** Returns each with what it is open on, which has a number of its own where it is a socket. */
+    /** Returns each descriptor with its target. The target of a socket contains a unique number. */
     private static Set<String> descriptors() throws IOException {
         Set<String> descriptors = new HashSet<>();
         try (DirectoryStream<Path> links = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {

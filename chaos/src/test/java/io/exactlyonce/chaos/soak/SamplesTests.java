@@ -23,7 +23,7 @@ class SamplesTests {
         samples = new Samples(directory.resolve("samples.txt"));
     }
 
-    /** A worker that has this number of threads more with each sample. */
+    /** A worker that gains this number of threads with each sample. */
     private void measure(String worker, int number, int growth) {
         for (int at = 0; at < number; at++) {
             samples.add(worker, new Sample(Map.of(Gauge.HEAP_KIB, 40_000L, Gauge.THREADS, 80L + growth * at)));

@@ -57,7 +57,10 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** An application with listeners, claims in DynamoDB, and no database: no DataSource, no driver, and nothing that excludes them. */
+/**
+ * An application with listeners and claims in DynamoDB, and without a database. The application has no DataSource and
+ * no driver, and excludes neither.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerOnDynamoDbIT {
 
@@ -75,7 +78,7 @@ class ListenerOnDynamoDbIT {
 
         private final List<Call> calls = new CopyOnWriteArrayList<>();
 
-        /** Fields are out of reach: listeners are behind proxies. */
+        /** Fields are not accessible, because listeners are proxied. */
         List<Call> calls() {
             return calls;
         }
@@ -87,7 +90,7 @@ class ListenerOnDynamoDbIT {
         }
     }
 
-    /** Whose effect is in DynamoDB, and happens together with the completion. */
+    /** A listener whose effect is in DynamoDB, in one transaction with the completion. */
     static class Payments {
 
         private final DynamoDbAsyncClient dynamoDb;
@@ -114,7 +117,7 @@ class ListenerOnDynamoDbIT {
         }
     }
 
-    /** Changes nothing about its handler, and so must start without what protection needs. */
+    /** A listener that protects nothing, and so must start without the requirements of protection. */
     static class Trial {
 
         private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -336,7 +339,7 @@ class ListenerOnDynamoDbIT {
         }
         try {
             assertThat(indicator.health(true).getStatus()).isEqualTo(Status.DOWN);
-            // All listeners that claim there have one breaker.
+            // All listeners with claims in DynamoDB share one circuit breaker.
             assertThat(indicator.health(true).getDetails())
                     .containsEntry(
                             "pausedListeners",

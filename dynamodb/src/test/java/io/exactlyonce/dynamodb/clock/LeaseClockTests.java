@@ -81,7 +81,7 @@ class LeaseClockTests {
                 .isEqualTo(LEASE_MICROS);
     }
 
-    /** Though the lease's end is long past by those answers. */
+    /** By those answers, the lease's end is long past. */
     @Test
     void staleTimeDecidesNothing() {
         service.answer(ROUND_TRIP);

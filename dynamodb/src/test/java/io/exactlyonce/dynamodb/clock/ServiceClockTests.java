@@ -80,7 +80,7 @@ class ServiceClockTests {
         assertHasTheTime();
     }
 
-    /** Front ends may also differ by more, as long as no answer shows that: {@code clock-error} allows for it. */
+    /** Front ends may differ by more, as long as no answer shows it. {@code clock-error} allows for that difference. */
     @Test
     void frontEndsMayDifferALittle() {
         for (int i = 0; i < 200; i++) {
@@ -119,7 +119,7 @@ class ServiceClockTests {
         }
     }
 
-    /** A suspended machine's monotonic clock stands still, and the service's goes on. */
+    /** The monotonic clock of a suspended machine stands still, while the service's clock continues. */
     @Test
     void suspensionShowsInTheFirstAnswerAfterIt() {
         answers(40);

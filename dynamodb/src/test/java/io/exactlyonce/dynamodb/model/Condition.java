@@ -4,8 +4,8 @@ import java.util.function.UnaryOperator;
 import software.amazon.awssdk.core.SdkRequest;
 
 /**
- * A condition of a write, or a written value that makes another write's condition fail: how to remove it from the
- * requests on their way to DynamoDB, and a test that fails then.
+ * A condition of a write, or a written value on which the condition of another write depends. Each constant removes its
+ * condition from the requests to DynamoDB, and names a test that then fails.
  */
 enum Condition {
     /** The first claim of a key finds no item. */
@@ -84,12 +84,12 @@ enum Condition {
         this.test = test;
     }
 
-    /** Returns a request without this condition; as it is, the same object, if it has none. */
+    /** Returns a request without this condition, or the same object if the request does not have the condition. */
     SdkRequest remove(SdkRequest request) {
         return without.apply(request);
     }
 
-    /** Returns the test that fails without it, as {@code class#method}, within the module's package. */
+    /** Returns the test that fails without this condition, as {@code class#method}, within the module's package. */
     String test() {
         return test;
     }

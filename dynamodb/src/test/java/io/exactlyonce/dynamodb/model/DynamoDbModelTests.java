@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every interleaving keeps the rules, and without any of the guards a rule is broken.
- * {@code -Dmodel.faults=3} goes further than the build does.
+ * Every interleaving keeps the rules, and a rule breaks if any guard is missing. {@code -Dmodel.faults=3} explores more
+ * than the build.
  */
 class DynamoDbModelTests {
 

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Visits every reachable state, nearest first, until a rule is broken. */
+/** Visits every reachable state in breadth-first order, until a rule is broken. */
 final class Explorer {
 
     static final String EFFECT_HAPPENS_ONCE = "the effect happens once, and with the completion";
@@ -29,7 +29,7 @@ final class Explorer {
     /**
      * The result of an exploration.
      *
-     * @param broken the rule that is broken; empty if none is
+     * @param broken the broken rule, or empty
      * @param way the steps that lead there
      */
     record Exploration(int states, String broken, List<String> way) {}

@@ -43,7 +43,9 @@ final class Expressions {
                 && item.update().conditionExpression().contains("#token");
     }
 
-    /** Removes a condition, and keeps its names and values in use: DynamoDB refuses a request with unused ones. */
+    /**
+     * Removes a condition, but keeps its names and values in use, because DynamoDB refuses a request with unused ones.
+     */
     private static TransactWriteItem without(TransactWriteItem item, String condition) {
         String all = item.update().conditionExpression();
         return item.toBuilder()

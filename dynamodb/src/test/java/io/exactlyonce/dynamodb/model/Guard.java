@@ -1,33 +1,38 @@
 package io.exactlyonce.dynamodb.model;
 
 /**
- * The guards of the protocol, each with the method that implements it and a test that fails without it. Without any
- * guard the model breaks a rule.
+ * The guards of the protocol, each with the method that implements it and a test that fails without it. If one guard is
+ * missing, the model breaks a rule.
  */
 enum Guard {
-    /** A takeover waits for {@code clock-error} past the lease: the two workers' front ends may be that far apart. */
+    /**
+     * A takeover waits for {@code clock-error} after the lease, because the front ends of two workers may differ by
+     * that much.
+     */
     TAKEOVER_ALLOWS_FOR_THE_ERROR(
             "clock.LeaseClock#remainingMicros",
             "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
-    /** A takeover goes by the earliest time that it may be. */
+    /** A takeover uses the earliest possible current time. */
     TAKEOVER_GOES_BY_THE_EARLIEST_TIME(
             "clock.LeaseClock#remainingMicros",
             "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
-    /** A lease's end is written as the latest that it may be. */
+    /** A lease's end is written as the latest possible time. */
     LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsHolderCountsItOver"),
-    /** A time that is missing, imprecise or contradictory is none. */
+    /** A missing, imprecise or contradictory time counts as no time. */
     UNSOUND_TIME_DECIDES_NOTHING("clock.ServiceClock#now", "LeaseClockTests#contradictoryTimeDecidesNothing"),
-    /** Without a time, an item must have been seen unchanged for a whole lease. */
+    /** Without a time, a worker must have seen the item unchanged for a whole lease. */
     OBSERVATION_LASTS_A_WHOLE_LEASE(
             "clock.LeaseClock#remainingMicros", "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
-    /** And then the key is free: without this it would be held for ever where there is no time. */
+    /**
+     * After that observation the key is free. Without this guard, the key would be held forever if there is no time.
+     */
     OBSERVATION_FREES_THE_KEY(
             "clock.Observations#unchangedMicros",
             "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
-    /** A renewal makes another version of the item, which cannot be taken for the one before. */
+    /** A renewal makes a new version of the item, which differs from the previous one. */
     RENEWAL_MAKES_A_VERSION(
             "item.ClaimStatements#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
-    /** A takeover names the version that was decided on. */
+    /** A takeover names the version on which the decision was based. */
     TAKEOVER_NAMES_THE_VERSION(
             "item.ClaimStatements#takeOver", "DynamoDbCompletionIT#workersThatRaceForAnAbandonedKeyHaveOneEffect"),
     /** A completed key is never free. */
@@ -36,7 +41,7 @@ enum Guard {
     /** Effect and completion are one transaction. */
     EFFECT_HAPPENS_WITH_THE_COMPLETION(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#effectAndCompletionHappenTogether"),
-    /** A transaction names its claim, by its token. */
+    /** A transaction names its claim by the claim's token. */
     TRANSACTION_NAMES_ITS_CLAIM(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
     /** The condition of a transaction requires a held key, because its claim may have completed it already. */
@@ -51,12 +56,12 @@ enum Guard {
         this.test = test;
     }
 
-    /** Returns the method that does it, as {@code class#method}, within this module's package. */
+    /** Returns the method that implements this guard, as {@code class#method}, within this module's package. */
     String enforcer() {
         return enforcer;
     }
 
-    /** Returns a test of the code that fails without it, as {@code class#method}. */
+    /** Returns a test of the code that fails without this guard, as {@code class#method}. */
     String test() {
         return test;
     }

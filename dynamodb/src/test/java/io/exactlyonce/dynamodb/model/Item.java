@@ -3,12 +3,13 @@ package io.exactlyonce.dynamodb.model;
 /**
  * The key's item.
  *
- * @param claim which claim holds or held the key; 0 if there is none
- * @param end of the lease, in ticks from now by the service's true time; {@link #UNKNOWN} if its writer knew no time
+ * @param claim the claim that holds or held the key; 0 if there is none
+ * @param end the end of the lease, in ticks from now by the service's true time; {@link #UNKNOWN} if the writer knew no
+ *     time
  */
 record Item(Status status, int claim, int end) {
 
-    /** How long a lease is, in ticks. */
+    /** The length of a lease, in ticks. */
     static final int LEASE = 2;
 
     /** The number of ticks by which front ends may differ. */
@@ -16,7 +17,7 @@ record Item(Status status, int claim, int end) {
 
     static final int UNKNOWN = 99;
 
-    /** Past it, and past every error, nothing changes any more. */
+    /** Beyond this bound and all errors, nothing changes any more. */
     static final int LONG_OVER = -3;
 
     static final Item ABSENT = new Item(Status.ABSENT, 0, UNKNOWN);

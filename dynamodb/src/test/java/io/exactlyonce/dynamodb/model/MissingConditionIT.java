@@ -50,7 +50,7 @@ class MissingConditionIT {
         }));
 
         assertThat(removed).as("requests without %s", condition).hasPositiveValue();
-        // Nothing else: a request that DynamoDB refuses would show nothing.
+        // Only an assertion counts as the failure. If DynamoDB refuses the changed request, the test has shown nothing.
         assertThat(failure).as("%s without %s", condition.test(), condition).isInstanceOf(AssertionError.class);
     }
 
@@ -90,7 +90,7 @@ class MissingConditionIT {
         return values.<Object[]>map(value -> new Object[] {value}).toList();
     }
 
-    /** Returns its own, and those of contracts. */
+    /** Returns the tests of the class itself and of its contracts. */
     private static Stream<Method> methods(Class<?> type) {
         return Stream.concat(
                 Stream.<Class<?>>iterate(type, each -> each != Object.class, Class::getSuperclass)

@@ -19,9 +19,9 @@ final class Protocol {
     private final List<Step> steps = new ArrayList<>();
 
     /**
-     * One thing that may happen next.
+     * A possible next step.
      *
-     * @param breach the rule that it breaks by itself; empty if none
+     * @param breach the rule that the step itself breaks; empty if there is none
      */
     record Step(String what, boolean isFault, State next, String breach) {}
 
@@ -78,8 +78,8 @@ final class Protocol {
     }
 
     /**
-     * Front ends are right, or a tick ahead; a measurement is exact, or a tick wide. The reader's is the worst for the holder
-     * that these allow.
+     * Front ends are exact or a tick ahead, and a measurement is exact or a tick wide. The reader's values are the
+     * worst for the owner within these limits.
      */
     private boolean isOverByClock(Item item) {
         int ahead = 1;
@@ -94,7 +94,7 @@ final class Protocol {
         return has(Guard.OBSERVATION_FREES_THE_KEY) && observer.seenFor() >= needed;
     }
 
-    /** Requests with an exact time, with a time that is a tick wide, or without any. */
+    /** Requests with an exact time, with a time that is a tick wide, or without a time. */
     private void ask(State state, int who) {
         Worker worker = state.worker(who);
         int claim = state.newClaim();

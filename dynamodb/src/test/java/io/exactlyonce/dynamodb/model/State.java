@@ -6,10 +6,10 @@ import java.util.List;
 /**
  * The state of the whole system at one moment.
  *
- * @param stray the claim whose transaction is still under way though its worker is gone, or has given up; 0 if there
- * is none
+ * @param stray the claim whose transaction is still in progress although its worker has crashed or stopped; 0 if there
+ *     is none
  * @param effects how often the handler's effect has happened
- * @param faults how many more may happen
+ * @param faults how many more faults may happen
  */
 record State(Item item, Worker left, Worker right, int stray, int effects, int faults) {
 
@@ -43,7 +43,7 @@ record State(Item item, Worker left, Worker right, int stray, int effects, int f
         return new State(item, left, right, claim, effects, faults);
     }
 
-    /** Returns a name that no claim has of which anything is left. */
+    /** Returns a name that no remaining claim has. */
     int newClaim() {
         int name = 1;
         while (name == item.claim() || name == left.claim() || name == right.claim() || name == stray) {
@@ -64,7 +64,7 @@ record State(Item item, Worker left, Worker right, int stray, int effects, int f
         return new State(item.later(), left.later(), right.later(), stray, effects, faults);
     }
 
-    /** Returns the same state with claims named in the order of where they stand. */
+    /** Returns the same state, with claims named in the order of their places. */
     State normal() {
         List<Integer> names = new ArrayList<>(List.of(0));
         return new State(

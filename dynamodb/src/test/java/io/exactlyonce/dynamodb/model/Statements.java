@@ -24,10 +24,10 @@ final class Statements {
     private Statements() {}
 
     /**
-     * Takes a part out of some statements.
+     * Removes a part of some statements.
      *
-     * @param part of their text
-     * @param others that they have, too
+     * @param part the text of the part
+     * @param others statements that must also contain the part
      */
     static UnaryOperator<SdkRequest> without(String part, String... others) {
         return each(statement ->
@@ -36,7 +36,10 @@ final class Statements {
                         : statement);
     }
 
-    /** Writes an item whether or not there is one: PartiQL has no word for that, so it is put, and updated to be answered. */
+    /**
+     * Writes an item whether or not it exists. PartiQL has no statement for that, so the test puts the item, and then
+     * updates it to get an answer.
+     */
     static UnaryOperator<SdkRequest> upsert() {
         DynamoDbAsyncClient[] client = new DynamoDbAsyncClient[1];
         return each(statement -> {

@@ -1,20 +1,20 @@
 package io.exactlyonce.dynamodb.model;
 
 /**
- * One worker's memory, which a crash erases. A worker that stands still does not act while time passes.
+ * One worker's memory, which a crash erases. A paused worker does not act while time passes.
  *
- * @param claim its claim's name
- * @param lease ticks left by the worker's own count, which starts with its request
- * @param end of the lease that its request under way will write, as in {@link Item#end()}
- * @param sees whether the item is still as it was when this worker looked last
- * @param seenFor for how many ticks it has been
+ * @param claim the name of its claim
+ * @param lease the remaining ticks of the lease by the worker's own count, which starts with its request
+ * @param end the lease's end that its pending request will write, as in {@link Item#end()}
+ * @param sees whether the item is unchanged since this worker's last look-up
+ * @param seenFor the number of ticks for which the item was unchanged
  */
 record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seenFor) {
 
     static final Worker IDLE = new Worker(Phase.IDLE, 0, 0, Item.UNKNOWN, false, 0);
 
     enum Phase {
-        /** Looks at the key now and then. */
+        /** The worker looks the key up from time to time. */
         IDLE,
         /** The claim is at the store. */
         CLAIMING,
@@ -22,9 +22,9 @@ record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seen
         HANDLING,
         /** The transaction is at the store. */
         COMMITTING,
-        /** Only where effect and completion are two requests: the effect has happened. */
+        /** Only if effect and completion are two requests: the effect has happened. */
         COMPLETING,
-        /** Has seen the completed key, and deleted its message. */
+        /** The worker has seen the completed key, and deleted its message. */
         DONE;
 
         boolean holds() {
@@ -32,7 +32,7 @@ record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seen
         }
     }
 
-    /** Only a claim that is on the way has an end to be written. */
+    /** Only a claim whose request is pending has an end to be written. */
     Worker to(Phase next) {
         return new Worker(next, claim, lease, Item.UNKNOWN, sees, seenFor);
     }

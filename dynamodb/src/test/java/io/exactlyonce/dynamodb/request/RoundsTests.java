@@ -54,7 +54,7 @@ class RoundsTests {
         return new Rounds(new PartiQl(service), new ItemReader(service, "claims", held), held);
     }
 
-    /** Wants one write after the other. */
+    /** Requests one write after the other. */
     private static final class Key implements Rounds.Work {
 
         private final Deque<String> left;
@@ -80,7 +80,7 @@ class RoundsTests {
         }
     }
 
-    /** Executes each write, except the throttled ones, as often as they are throttled. */
+    /** Executes each write, except the throttled ones, which are throttled a given number of times. */
     private final class Service implements DynamoDbAsyncClient {
 
         @Override

@@ -154,7 +154,7 @@ class TableAuditTests {
         assertWarned("deletion protection is off");
     }
 
-    /** The right is missing for the whole request, or for one statement. */
+    /** The right is missing for the whole request or for one statement. */
     @Test
     void rightsToStatementsThatAreMissingAreRefused() {
         statementFailure = (RuntimeException)
@@ -168,7 +168,7 @@ class TableAuditTests {
         assertRefused("table claims cannot be written", "allow dynamodb:PartiQLInsert and dynamodb:PartiQLUpdate");
     }
 
-    /** The first statement is refused at each start but the first one, the second always. */
+    /** The first statement is refused at every startup but the first, and the second statement always. */
     @Test
     void statementsThatChangeNothingAreTaken() {
         answers = List.of(

@@ -7,8 +7,8 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 
 /**
- * Changes the requests of every client of {@link LocalDynamoDb} until it is closed. So an unchanged test runs on other
- * requests.
+ * Changes the requests of every client of {@link LocalDynamoDb} until it is closed. An unchanged test then runs with
+ * other requests.
  */
 public final class ChangedRequests implements AutoCloseable {
 
@@ -27,7 +27,7 @@ public final class ChangedRequests implements AutoCloseable {
         change = UnaryOperator.identity();
     }
 
-    /** Returns what a client is given. */
+    /** Returns the interceptor for a client. */
     static ExecutionInterceptor interceptor() {
         return new ExecutionInterceptor() {
             @Override

@@ -7,8 +7,8 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
 /**
- * Replaces the answers to executed requests by a server error: the SDK repeats the request, and its caller does not
- * see the first attempt.
+ * Replaces the answers to executed requests by a server error. The SDK repeats the request, and its caller does not see
+ * the first attempt.
  */
 public final class DropsReplies implements ExecutionInterceptor {
 

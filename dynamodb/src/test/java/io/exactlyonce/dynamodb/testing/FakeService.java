@@ -22,7 +22,7 @@ public final class FakeService {
         return startMillis * 1000 + (clock.nanoTime() - origin) / 1000;
     }
 
-    /** Answers after so long, half of it on the way there, half on the way back. */
+    /** Answers after this delay, half of it before and half of it after the execution. */
     public void answer(Duration after) {
         long sent = clock.nanoTime();
         clock.advance(after.dividedBy(2));
@@ -31,7 +31,7 @@ public final class FakeService {
         measured.answered(sent, clock.nanoTime(), date);
     }
 
-    /** Sets the service's clock, or goes on with another front end, whose clock is another. */
+    /** Sets the service's clock, or switches to another front end with another clock. */
     public void shift(Duration by) {
         startMillis += by.toMillis();
     }

@@ -20,17 +20,20 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** DynamoDB Local in memory, in its own process: one for the whole JVM, stopped with it. */
+/** DynamoDB Local in memory, in its own process: one for the whole JVM, stopped at its end. */
 public final class LocalDynamoDb {
 
-    /** Written by the module {@code dynamodb-local}. */
+    /** The module {@code dynamodb-local} writes this file. */
     private static final Path CLASS_PATH = Path.of("..", "dynamodb-local", "target", "classpath");
 
     private static final Duration START = Duration.ofSeconds(60);
 
     private final int port;
 
-    /** Never closed: the last client that is closes the event loops of all, and waits two seconds for them. */
+    /**
+     * This client is never closed. Closing the last client would close the event loops of all clients, and wait two
+     * seconds for them.
+     */
     @SuppressWarnings("unused")
     private final DynamoDbAsyncClient keptOpen;
 
@@ -43,11 +46,12 @@ public final class LocalDynamoDb {
         }
         await().atMost(START).until(this::answers);
         this.keptOpen = client();
-        // The first table of a server takes seconds on a busy machine, longer than a client of claims waits.
+        // On a busy machine, creating the first table of a server takes seconds, which is longer than a client of
+        // claims waits.
         new ClaimTable(keptOpen, "warm-up").createIfMissing();
     }
 
-    /** Returns the server of this JVM, and starts it first if need be. */
+    /** Returns the server of this JVM, and starts it at the first call. */
     public static LocalDynamoDb shared() {
         return Holder.SHARED;
     }

@@ -18,7 +18,7 @@ class LocalDynamoDbIT {
 
     private final int port = LocalDynamoDb.shared().endpoint().getPort();
 
-    /** At another address of this machine only a server answers that listens on all of them. */
+    /** A server can be reached at another address of this machine only if it listens on all addresses. */
     @Test
     void serverListensOnLoopbackOnly() {
         assertThatThrownBy(() -> new Socket("127.0.0.2", port).close()).isInstanceOf(ConnectException.class);
@@ -29,7 +29,10 @@ class LocalDynamoDbIT {
         assertThat(post("127.0.0.1:" + port, "")).startsWith("HTTP/1.1 200").contains("TableNames");
     }
 
-    /** A browser names the page's site, or the name by which the page has reached this machine (DNS rebinding). */
+    /**
+     * A browser sends the name of the page's site, or the name by which the page has reached this machine (DNS
+     * rebinding).
+     */
     @ParameterizedTest
     @CsvSource({
         "127.0.0.1, Origin: https://attacker.example",

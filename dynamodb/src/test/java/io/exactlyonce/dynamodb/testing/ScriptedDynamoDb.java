@@ -44,13 +44,16 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         this.client = client;
     }
 
-    /** Returns the client that does as this says. */
+    /** Returns the client that follows this script. */
     public DynamoDbAsyncClient asClient() {
         return (DynamoDbAsyncClient)
                 Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DynamoDbAsyncClient.class}, this);
     }
 
-    /** Refuses the first statement of the next request, unwritten, as often as it is sent, once for each code. */
+    /**
+     * Refuses the first statement of the next request without writing, once for each code. Each repetition of the
+     * request meets the next code.
+     */
     public void refuseStatements(BatchStatementErrorCodeEnum... codes) {
         refusals.addAll(List.of(codes));
     }
@@ -123,7 +126,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         }
     }
 
-    /** Returns the place of the statement that is to be refused. */
+    /** Returns the index of the statement to refuse. */
     private synchronized OptionalInt nextRefusal(BatchExecuteStatementRequest request) {
         if (refusals.isEmpty()) {
             return OptionalInt.empty();

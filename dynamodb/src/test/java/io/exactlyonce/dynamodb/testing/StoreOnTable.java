@@ -58,7 +58,7 @@ public final class StoreOnTable {
                 table,
                 RETENTION,
                 new LeaseClock(time, mode, ERROR, nanos),
-                // No test waits for them: how long they are is a matter of theirs.
+                // No test waits for a lease to end, so any length is possible.
                 Pauses.withFullJitter(new FakeScheduler()));
     }
 
@@ -67,17 +67,17 @@ public final class StoreOnTable {
         return claims(client, ClockMode.SERVICE).store();
     }
 
-    /** Returns a store that takes the service's time. */
+    /** Returns a store that uses the service's time. */
     public static StoreOnTable create(ExecutionInterceptor... interceptors) {
         return new StoreOnTable(ClockMode.SERVICE, true, System::nanoTime, client -> client, interceptors);
     }
 
-    /** Returns a store that would take the service's time, and cannot: a proxy takes it from the answers. */
+    /** Returns a store that cannot use the service's time, because a proxy removes the time from the answers. */
     public static StoreOnTable withoutDates(NanoClock nanos) {
         return new StoreOnTable(ClockMode.SERVICE, false, nanos, client -> client);
     }
 
-    /** Returns such a store whose client is wrapped. */
+    /** Returns a store without the service's time, whose client is wrapped. */
     public static StoreOnTable withoutDates(UnaryOperator<DynamoDbAsyncClient> wrapping) {
         return new StoreOnTable(ClockMode.SERVICE, false, System::nanoTime, wrapping);
     }
@@ -104,7 +104,7 @@ public final class StoreOnTable {
         return claims.completion();
     }
 
-    /** Returns the time as it is measured. */
+    /** Returns the measured time. */
     public ServiceClock time() {
         return time;
     }
@@ -128,7 +128,7 @@ public final class StoreOnTable {
 
     /** Makes a claim's lease end now, unless it lost its key. */
     public void endLease(ClaimId claim) {
-        // The next answer may put the earliest time a second back, since dates are whole seconds.
+        // The next answer may move the earliest time back by a second, because dates have whole seconds.
         long end = time.now().orElseThrow().earliestMicros()
                 - ERROR.multipliedBy(2).toNanos() / 1000;
         try {

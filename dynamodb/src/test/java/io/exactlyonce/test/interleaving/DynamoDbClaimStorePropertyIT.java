@@ -49,12 +49,12 @@ class DynamoDbClaimStorePropertyIT {
     }
 
     /**
-     * A store whose reported rest of a lease lacks the margin after which the key is taken over, because the rules
-     * have none.
+     * A store whose reported remaining lease omits the margin before a takeover, because the rules do not have this
+     * margin.
      */
     private record WithoutMargin(ClaimStore store) implements ClaimStore {
 
-        /** The clocks' error, and as much as the measured time may be wide. */
+        /** The error of the clocks plus the largest width of the measured time. */
         private static final Duration MARGIN = StoreOnTable.ERROR.multipliedBy(2);
 
         @Override

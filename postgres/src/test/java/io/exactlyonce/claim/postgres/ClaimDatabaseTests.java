@@ -38,7 +38,7 @@ class ClaimDatabaseTests {
     private final AtomicBoolean brokenOff = new AtomicBoolean();
     private final AtomicInteger tries = new AtomicInteger();
 
-    /** Gives no connection, and lets its first caller wait until it is {@link #away} no more. */
+    /** Gives no connection. The first caller waits until {@link #away} is false. */
     private final ClaimDatabase silent = database(true);
 
     /** Gives no connection, at once. */
@@ -62,7 +62,7 @@ class ClaimDatabaseTests {
         asked.await();
     }
 
-    /** Asks for the database on a thread of its own; returns when that waits. */
+    /** Requests the database on a separate thread, and returns when that thread waits. */
     private FutureTask<Throwable> requireLater() {
         FutureTask<Throwable> call = new FutureTask<>(() -> catchThrowable(silent::requireReady));
         Thread caller = new Thread(call);
@@ -116,7 +116,7 @@ class ClaimDatabaseTests {
         assertThat(brokenOff).isFalse();
     }
 
-    /** A health probe waits for no check, and begins none. */
+    /** A health probe does not wait for a check, and does not start one. */
     @Test
     void probeBesideACheckHasAnAnswerOfItsOwn() throws Exception {
         beginCheck();
@@ -130,7 +130,7 @@ class ClaimDatabaseTests {
         silent.close();
     }
 
-    /** No listener starts with the application here. */
+    /** In this test, no listener starts with the application. */
     @Test
     void checkThatFailsWhileNothingAwaitsItIsLoggedAtOnce(CapturedOutput output) {
         down.beginCheck();
@@ -139,7 +139,7 @@ class ClaimDatabaseTests {
         assertThat(output).contains("no route to host");
     }
 
-    /** Requests of a web application come while its database is away: each waits for the rest of one check. */
+    /** Web requests arrive while the database is unavailable. Each request waits for the rest of the same check. */
     @Test
     void callsThatComeDuringACheckGetItsFailureAndMakeNoneOfTheirOwn() throws Exception {
         List<FutureTask<Throwable>> calls =

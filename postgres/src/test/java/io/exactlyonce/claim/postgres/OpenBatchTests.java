@@ -30,7 +30,7 @@ class OpenBatchTests {
 
     private final ClaimRequest request = request();
 
-    /** The former owner has fenced a transaction, which may last. */
+    /** The former owner has fenced a transaction, which may last long. */
     @Test
     void freeRowThatIsAsItWasWhenItWasTriedIsHeldElsewhere() {
         OpenBatch batch = batch(request);
@@ -93,7 +93,7 @@ class OpenBatchTests {
                 .isEqualTo(new ClaimBatch.Result(new ClaimAnswers(Set.of()), List.of()));
     }
 
-    /** An operator's release leaves the same status, so nothing shows that a release is the claim's own. */
+    /** An operator's release leaves the same status. The row does not show whether a release was the claim's own. */
     @ParameterizedTest
     @CsvSource({
         "PARKED, PARKED, true",

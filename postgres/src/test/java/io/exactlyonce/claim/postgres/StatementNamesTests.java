@@ -34,7 +34,7 @@ class StatementNamesTests {
 
     private static final Pattern ASSIGNMENT = Pattern.compile("(\\bSET|,|^)\\s*\\w+ = ");
 
-    /** Names without a schema. Multi-argument {@code unnest} is syntax, as {@code extract} is. */
+    /** Names without a schema. {@code unnest} with several arguments is syntax, like {@code extract}. */
     private static final Map<String, Pattern> FINDINGS = Map.of(
             "function",
             Pattern.compile(
@@ -82,7 +82,7 @@ class StatementNamesTests {
                     .results()
                     .map(text -> text.group(1) == null ? text.group(2) : text.group(1))
                     .filter(text -> STATEMENT.matcher(text).find())
-                    // A remedy that quotes a statement for a person.
+                    // A remedy that quotes a statement for an operator.
                     .filter(text -> !text.contains("with SELECT"));
         } catch (IOException lost) {
             throw new AssertionError(lost);

@@ -38,7 +38,7 @@ public record JavaCommand(String java, List<String> program) {
     /**
      * Returns the whole command.
      *
-     * @param temporary the directory for the JVM's temporary files, which a killed JVM leaves behind
+     * @param temporary the directory for temporary files that a killed JVM leaves behind
      */
     List<String> with(Path temporary, List<String> arguments) {
         List<String> command = new ArrayList<>();

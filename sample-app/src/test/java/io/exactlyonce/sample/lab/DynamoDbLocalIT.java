@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Tag("ci")
 class DynamoDbLocalIT {
 
-    /** At another address of this machine only a server answers that listens on all of them. */
+    /** A server can be reached at another address of this machine only if it listens on all addresses. */
     @Test
     void serverListensOnLoopbackOnly() throws Exception {
         assumeThat(Path.of("..", "dynamodb-local", "target", "classpath")).exists();

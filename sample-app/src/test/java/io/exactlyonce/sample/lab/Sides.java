@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Figures of sides as tests want them: three orders, charged and recorded once, one worker killed. */
+/** Figures of sides for tests: three orders, charged and recorded once, and one killed worker. */
 final class Sides {
 
     static final Set<String> ORDERS = Set.of("o1", "o2", "o3");
@@ -28,7 +28,7 @@ final class Sides {
         return of(new Statement(charges, List.of("o1", "o2"), List.of()), recorded, killed, ended, left);
     }
 
-    /** Returns a side whose provider honoured keys once for o1 and o2 after the crash, and for these without one. */
+    /** Returns a side with two honoured keys: the key of o1 after a crash, and the key of o2 without one. */
     static SideFigures withUnexplained(String... orders) {
         Statement ledger = new Statement(charges(1), List.of("o1", "o2"), List.of(orders));
         return of(ledger, ORDERS, Set.of("w1"), List.of(), 0);
@@ -48,7 +48,7 @@ final class Sides {
                 new Statement(charges(1), List.of(), List.of()));
     }
 
-    /** Returns a side that shipped o1 so often. */
+    /** Returns a side that shipped o1 this number of times. */
     static SideFigures withShipmentsOfFirstOrder(long shipments) {
         SideFigures flawless = flawless();
         return new SideFigures(

@@ -134,7 +134,7 @@ class LivePageServerIT {
         }
     }
 
-    /** At another address of this machine only a server answers that listens on all of them. */
+    /** A server can be reached at another address of this machine only if it listens on all addresses. */
     @Test
     void allServersOfTheLabListenOnLoopbackOnly() throws Exception {
         LiveServers servers = (LiveServers) ReflectionTestUtils.getField(lab, "servers");
@@ -192,7 +192,7 @@ class LivePageServerIT {
         assertThat(answer("POST " + button + " HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 0"))
                 .startsWith("HTTP/1.1 415 ");
 
-        // The preflight of a browser before it sends JSON for another site's page.
+        // The preflight request of a browser before it sends JSON for another site's page.
         String preflight = answer(
                 "OPTIONS " + button + " HTTP/1.1",
                 "Host: 127.0.0.1",
@@ -265,7 +265,7 @@ class LivePageServerIT {
                 .hasMessage("Port %d is in use; choose another with --serve=PORT", taken.port());
     }
 
-    /** The command runs as a user starts it. The lab logs into a directory of its own, and removes that. */
+    /** The command runs as a user starts it. The lab logs into a directory of its own, and removes the directory. */
     @Test
     @Tag("ci")
     void commandLeavesNoFileWhereItIsStarted(@TempDir Path directory) throws Exception {
@@ -303,7 +303,7 @@ class LivePageServerIT {
         return client.send(request, BodyHandlers.discarding()).statusCode();
     }
 
-    /** Asks with headers that Java's own client does not let be set. */
+    /** Sends headers that Java's own client does not permit to set. */
     private static String answer(String request, String... headers) throws IOException {
         try (Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), lab.url().getPort())) {

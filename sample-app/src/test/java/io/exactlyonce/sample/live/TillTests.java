@@ -83,7 +83,7 @@ class TillTests {
         till.charged("order-1", "a", "ch_1");
         till.charged("order-2", "b", "ch_2");
         till.dropped("a");
-        // The provider answers the dead worker, too.
+        // The provider also answers the dead worker.
         till.confirmationAnswered("order-1", "a");
 
         assertThat(till.inHand()).extracting(InHand::order).containsExactly("order-2");
