@@ -1,4 +1,4 @@
-/** Measurements: contestants that do the same work in turns, and their results. */
+/** Measurements: contestants that do the same work in turns, and the results. */
 @NullMarked
 package io.exactlyonce.benchmarks;
 

@@ -45,7 +45,7 @@ class CardExpired : RuntimeException("expired")
 
 class CarrierException(message: String) : IOException(message)
 
-/** The systems that the shop calls. */
+/** The external systems that the shop calls. */
 @Component
 class Partners {
 
@@ -74,7 +74,7 @@ class Partners {
     }
 }
 
-/** Open because of Kotlin's plugin for Spring. */
+/** The class is open because of Kotlin's plugin for Spring. */
 @Component
 class Bookshop(private val partners: Partners) {
 
@@ -120,7 +120,7 @@ class Bookshop(private val partners: Partners) {
     }
 }
 
-/** A shop as somebody writes it who has read the pages for users, and nothing else. */
+/** A shop as a reader would write it who knows only the user pages. */
 @ExactlyOnceTest
 @TestPropertySource(properties = ["shop.payments=payments"])
 class BookshopTests @Autowired constructor(

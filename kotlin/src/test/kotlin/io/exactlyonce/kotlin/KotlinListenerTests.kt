@@ -26,10 +26,10 @@ value class ParcelId(val value: String)
 
 data class Parcel(val parcelId: ParcelId, val customer: Customer)
 
-/** A class around an identifier, which is no value class. */
+/** An ordinary class around an identifier, which is not a value class. */
 data class Customer(val number: String)
 
-/** Open, as every class that Spring makes a proxy of; Kotlin's Spring plugin does so for components. */
+/** The class is open because Spring proxies it. Kotlin's Spring plugin opens only components. */
 open class Shop {
 
     private val scope = CoroutineScope(Dispatchers.Default)

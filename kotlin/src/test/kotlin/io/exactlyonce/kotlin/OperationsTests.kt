@@ -13,14 +13,14 @@ import org.springframework.core.ParameterizedTypeReference
 
 data class Receipt(val paymentId: String, val cents: Int)
 
-/** Open, so that Kotlin names its elements `? extends Line`. */
+/** The type is open, so that Kotlin's element type is `? extends Line`. */
 open class Line(val sku: String, val count: Int) {
     override fun equals(other: Any?) = other is Line && other.sku == sku && other.count == count
 
     override fun hashCode() = sku.hashCode()
 }
 
-/** Code that runs once for its key, in each form, in Kotlin. */
+/** Code that runs once for its key, in each form of the API, in Kotlin. */
 @ExactlyOnceTest
 class OperationsTests @Autowired constructor(private val operations: ExactlyOnceOperations) {
 

@@ -56,7 +56,7 @@ open class BookingShop {
     open fun sell(order: Order): Booking = Booking(order.orderId, CompletableDeferred(Unit))
 }
 
-/** A suspending function is no method that Spring's messaging could call and wait for; nor is a coroutine's end known. */
+/** Spring's messaging cannot call a suspending function and wait for it, and the end of a coroutine is unknown. */
 class SuspendingListenerTests {
 
     @Configuration(proxyBeanMethods = false)

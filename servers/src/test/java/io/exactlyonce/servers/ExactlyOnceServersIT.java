@@ -27,7 +27,7 @@ import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** An application in development, whose servers are not in its properties. */
+/** An application in development, whose properties do not name its servers. */
 class ExactlyOnceServersIT {
 
     static class Orders {
@@ -75,7 +75,7 @@ class ExactlyOnceServersIT {
         }
     }
 
-    /** Replaces all that other customizers have configured, and runs after them. */
+    /** Runs after all other customizers, and replaces their settings. */
     static class Customizers {
 
         @Bean

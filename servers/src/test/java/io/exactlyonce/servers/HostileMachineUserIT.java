@@ -34,7 +34,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Attempts of another user of the machine, or of a page in a browser, on the servers, whose ports they know. */
+/** Attacks on the servers by another user of the machine, or by a page in a browser. Both know the ports. */
 class HostileMachineUserIT {
 
     private static final String QUEUE = "orders";
@@ -85,7 +85,7 @@ class HostileMachineUserIT {
         assertThat(setting("listen_addresses")).isEqualTo("localhost");
     }
 
-    /** At another address of this machine only a server answers that listens on all of them. */
+    /** A server can be reached at another address of this machine only if it listens on all addresses. */
     @Test
     void serversAnswerAtNoOtherAddressOfThisMachine() throws Exception {
         int database =
@@ -131,7 +131,7 @@ class HostileMachineUserIT {
                 .noneMatch(line -> line.contains(path()));
     }
 
-    /** A form of any page: a browser sends it without a question, and says where it comes from. */
+    /** A form on any web page. A browser sends it without a preflight, and with an Origin header. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -156,7 +156,10 @@ class HostileMachineUserIT {
         assertUntouched();
     }
 
-    /** A page whose name leads to this machine (DNS rebinding) sends what it likes, and so does a program of another user. */
+    /**
+     * A page whose name leads to this machine (DNS rebinding) can send any request, and so can a program of another
+     * user.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -186,7 +189,7 @@ class HostileMachineUserIT {
         assertUntouched();
     }
 
-    /** ElasticMQ looks at the path too late. */
+    /** ElasticMQ checks the path too late. */
     @Test
     void queueIsCreatedForARequestThatDoesNotKnowThePathAndGetsNoAnswer() throws Exception {
         HttpResponse<String> answer =
@@ -198,7 +201,7 @@ class HostileMachineUserIT {
         assertUntouched();
     }
 
-    /** The same with moves, of which a request names the queues. */
+    /** The same attack with message moves, whose requests contain the names of queues. */
     @Test
     void moveOfMessagesStartsForARequestThatDoesNotKnowThePath() throws Exception {
         String dead = client.createQueue(create -> create.queueName("dead")).queueUrl();

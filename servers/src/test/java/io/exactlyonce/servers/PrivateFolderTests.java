@@ -92,7 +92,7 @@ class PrivateFolderTests {
         assertRefused(wanted + " is not a folder");
     }
 
-    /** The folder has the permissions that it must have: as root, a JVM could use it in spite of them. */
+    /** The test reads the folder's permissions, because root can enter the folder in any case. */
     @Test
     @EnabledIf("isRoot")
     void folderOfAnotherUserIsRefused() throws IOException {

@@ -17,7 +17,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** (j): like (a), but SQS and the database answer as late as in the cloud. All contestants warm up without delays. */
+/**
+ * (j): like (a), but with the response times of SQS and the database in a cloud. All contestants warm up without
+ * delays.
+ */
 public final class CloudScenario implements Scenario {
 
     private static final Duration SQS_REQUEST = Duration.ofMillis(8);
@@ -76,7 +79,7 @@ public final class CloudScenario implements Scenario {
         return plan.choose(few, few, List.of(PLAIN, EXTERNAL, TWO_COMMITS, INBOX));
     }
 
-    /** Returns the number of messages for a turn of some seconds, also at low concurrency. */
+    /** Returns the number of messages for a turn of some seconds, even at low concurrency. */
     private static int messages(Plan plan, int concurrency) {
         return concurrency < 50 ? plan.turn().messages() / 5 : plan.turn().messages();
     }

@@ -28,7 +28,7 @@ final class DrainRace {
      * @param findings receives the table
      * @param title the heading of the table
      * @param prefix the prefix of the queues' and databases' names
-     * @param duplicates every how many messages one is a duplicate; 0 for none
+     * @param duplicates one of this number of messages is a duplicate; 0 for none
      */
     static DrainRace run(
             Servers servers,
@@ -66,12 +66,12 @@ final class DrainRace {
         return ratio(one, other, measured::ratio);
     }
 
-    /** Returns the ratio of two contestants' processor times, without other processes; NaN as above. */
+    /** Returns the ratio of two contestants' processor times, without other processes; NaN unless both took part. */
     double ratioOfClientCpu(String one, String other) {
         return ratio(one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU));
     }
 
-    /** Returns the same ratio without the time of the JIT compiler, which ends when a process has run for long. */
+    /** Returns the same ratio without the time of the JIT compiler, which is idle once a process has run for long. */
     double ratioOfWarmClientCpu(String one, String other) {
         return ratio(
                 one, other, (first, second) -> measured.ratio(first, second, DrainingListener.CLIENT_CPU_WITHOUT_JIT));

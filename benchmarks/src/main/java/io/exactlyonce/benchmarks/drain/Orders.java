@@ -21,7 +21,7 @@ record Orders(List<String> bodies, int different) {
      * Makes messages.
      *
      * @param turn the number of the turn, so that each turn has new keys
-     * @param duplicates every how many messages one repeats an earlier message; 0 for none
+     * @param duplicates one of this number of messages repeats an earlier message; 0 for none
      */
     static Orders of(int turn, int messages, int duplicates) {
         Random random = new Random(turn);

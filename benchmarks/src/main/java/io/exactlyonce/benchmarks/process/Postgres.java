@@ -38,7 +38,10 @@ public final class Postgres implements AutoCloseable {
         processes.adopt();
     }
 
-    /** Starts a server that is as durable, but whose log could not feed a replica: a new table is written once, and not twice. */
+    /**
+     * Starts a durable server whose log could not feed a replica. Such a server writes the rows of a new table once
+     * instead of twice.
+     */
     public static Postgres withMinimalLog() throws IOException {
         return new Postgres(Map.of("wal_level", "minimal", "max_wal_senders", "0", "max_wal_size", "4GB"));
     }

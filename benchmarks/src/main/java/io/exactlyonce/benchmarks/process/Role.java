@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum Role {
     /** Serves queues. */
     SQS,
-    /** Listens to a queue, as an application does. */
+    /** Listens to a queue, like an application. */
     WORKER;
 
     /** Returns the argument on the command line. */

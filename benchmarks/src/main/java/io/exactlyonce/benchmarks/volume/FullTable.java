@@ -23,7 +23,7 @@ final class FullTable implements Contestant, AutoCloseable {
     private static final int THREADS = 64;
     private static final int DELETED_AT_A_TIME = 500;
 
-    /** About as many rows as retention deletes in a turn, because it pauses for as long as it works. */
+    /** Approximately as many rows as retention deletes in a turn. Retention pauses for as long as it works. */
     private static final int EXPIRED = 50_000;
 
     /**

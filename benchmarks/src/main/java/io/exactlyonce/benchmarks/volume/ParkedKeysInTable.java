@@ -25,17 +25,19 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** The times of an operator's list and decisions, with parked keys among many rows; and how many statements each takes. */
+/**
+ * The times of an operator's list and decisions with parked keys among many rows, and the number of statements of each.
+ */
 final class ParkedKeysInTable {
 
     static final int PARKED = 20_000;
 
-    /** Some more than are needed, because the share of rows that a sample has is random. */
+    /** Slightly more rows than needed, because the size of a sample is random. */
     static final int FEWEST_ROWS = PARKED * 6 / 5;
 
     /**
-     * Parks completed keys from all over the table, as an incident does, so that each row of a list is on another page. They have
-     * errors of three classes, and every tenth key another scope.
+     * Parks completed keys from all parts of the table, as in an incident, so each row of a list is on another page.
+     * The parked keys have errors of three classes, and every tenth key has another scope.
      */
     private static final String PARK = """
             WITH sampled AS (
@@ -51,7 +53,7 @@ final class ParkedKeysInTable {
     /**
      * Returns the statement that parks keys.
      *
-     * @param rows in the table
+     * @param rows the number of rows in the table
      */
     static String park(long rows) {
         if (rows < FEWEST_ROWS) {
@@ -142,7 +144,7 @@ final class ParkedKeysInTable {
         }
     }
 
-    /** Explains the statement of the latest list, behind the settings in front of it. */
+    /** Explains the statement of the latest list. The settings before that statement are left out. */
     private String plan() throws SQLException {
         String[] statements = latest.split(";\\s*", 2);
         try (Connection connection = connections.getConnection();

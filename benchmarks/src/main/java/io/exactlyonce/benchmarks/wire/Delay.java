@@ -7,14 +7,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Delays threads without keeping a core busy, and records the real delays. The kernel wakes a parked thread late, by 50
- * us and more (Linux's default timer slack). The delay learns how late, and parks for a shorter time. A thread that
- * wakes too early by less than {@link #TOLERANCE} continues, because parking again would make it later than that.
+ * us and more (Linux's default timer slack). The delay measures this lateness, and parks for a shorter time. A thread
+ * that wakes too early by less than {@link #TOLERANCE} continues, because parking again would make it later than that.
  */
 public final class Delay {
 
     private static final long TOLERANCE = 30_000;
 
-    /** Longer oversleeping is the fault of a busy machine, and not of the timer. */
+    /** A busy machine, and not the timer, causes longer oversleeping. */
     private static final long MOST_OVERSLEEP = 200_000;
 
     /** The weight of earlier measurements. */
@@ -25,7 +25,7 @@ public final class Delay {
     private final Histogram given = new Histogram();
     private volatile long nanos;
 
-    /** The learnt oversleeping. Threads may overwrite each other's value, because any recent value is good. */
+    /** The measured oversleeping. Threads may overwrite each other's value, because any recent value is good. */
     private final AtomicLong oversleepNanos = new AtomicLong();
 
     /** Parks a thread, as {@link LockSupport#parkNanos(long)} does. */

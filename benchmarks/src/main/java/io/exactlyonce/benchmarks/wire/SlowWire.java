@@ -113,7 +113,7 @@ public final class SlowWire implements AutoCloseable {
         try {
             end.close();
         } catch (IOException gone) {
-            // The socket is closed, as wanted.
+            // The socket is closed, as intended.
         }
     }
 

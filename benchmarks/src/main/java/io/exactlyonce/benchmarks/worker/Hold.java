@@ -24,7 +24,7 @@ public record Hold(int messages, int parts, long partSeconds) {
     /**
      * A measurement.
      *
-     * @param changes the number of SQS requests that changed visibility
+     * @param changes the number of SQS requests that change visibility
      * @param corePercent the processor time, in percent of one core
      */
     public record Part(long changes, double corePercent) {}

@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHandler;
 
-/** Spring Integration's idempotent receiver. It writes each key before the work, and never looks at it again. */
+/** Spring Integration's idempotent receiver. It writes each key before the work, and never reads the key again. */
 @Configuration(proxyBeanMethods = false)
 class MetadataStoreOrders {
 

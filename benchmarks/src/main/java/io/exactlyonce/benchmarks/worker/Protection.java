@@ -6,7 +6,7 @@ public enum Protection {
     PLAIN("plain listener", PlainOrders.class),
     /** Checks, works, and then records. */
     NAIVE("naive: SELECT, work, INSERT", NaiveOrders.class),
-    /** A hand-written solution that is safe against duplicates. A crash between the two commits loses the message. */
+    /** A hand-written solution that prevents duplicates. A crash between the two commits loses the message. */
     TWO_COMMITS("claim and completion in two plain commits", TwoCommitOrders.class),
     /** The library's default. */
     EXTERNAL("exactly-once, EXTERNAL", ExternalOrders.class),
@@ -17,13 +17,13 @@ public enum Protection {
     /** Ten messages per call and per transaction. */
     DATABASE_BATCH("exactly-once, DATABASE, batches", DatabaseBatchOrders.class),
 
-    /** The hand-written solution if the effect is a row: key and row in one transaction. */
+    /** The hand-written solution for an effect that is a row. Key and row are written in one transaction. */
     INBOX("hand-written inbox", InboxOrders.class),
 
     /** The same with ten messages per call and per transaction. */
     INBOX_BATCH("hand-written inbox, batches", InboxBatchOrders.class),
 
-    /** Spring Integration's idempotent receiver. A crash in between loses the message. */
+    /** Spring Integration's idempotent receiver. A crash between key and work loses the message. */
     METADATA_STORE("Spring Integration, JdbcMetadataStore", MetadataStoreOrders.class),
     /** A ShedLock lock for each message, kept for a minute. */
     SHED_LOCK("ShedLock, one lock a message", ShedLockOrders.class),

@@ -20,7 +20,7 @@ class Unobserved implements BeanDefinitionRegistryPostProcessor {
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         RootBeanDefinition none =
                 new RootBeanDefinition(DeliveryObservers.class, () -> new DeliveryObservers(List.of()));
-        // Fails, as it should, if the starter no longer has such a bean.
+        // Fails intentionally if the starter no longer has such a bean.
         registry.removeBeanDefinition(OBSERVERS);
         registry.registerBeanDefinition(OBSERVERS, none);
     }

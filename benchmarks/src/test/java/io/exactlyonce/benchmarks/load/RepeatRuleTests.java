@@ -61,7 +61,9 @@ class RepeatRuleTests {
                 .withMessageContaining("bench.busy-percent (-1.0)");
     }
 
-    /** Takes a turn whose attempts, one after the other, see other processes use these percentages of the machine. */
+    /**
+     * Takes a turn with several attempts. During each attempt, other processes use the given percentage of the machine.
+     */
     private Attempts<Integer> take(RepeatRule applied, long... percents) throws Exception {
         List<LoadSample> all = new ArrayList<>();
         long busy = 0;

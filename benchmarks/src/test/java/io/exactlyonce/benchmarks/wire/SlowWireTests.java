@@ -93,7 +93,7 @@ class SlowWireTests {
         return new DataInputStream(client.getInputStream()).readInt();
     }
 
-    /** A negative length is the last one. */
+    /** A negative length ends the sequence. */
     private void serve() {
         try (Socket connection = server.accept()) {
             DataInputStream in = new DataInputStream(connection.getInputStream());

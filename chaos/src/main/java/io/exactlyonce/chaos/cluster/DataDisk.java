@@ -58,7 +58,7 @@ final class DataDisk implements AutoCloseable {
                 ballast.write(zeros);
             }
         } catch (IOException e) {
-            // The disk is full, as wanted.
+            // The disk is full, as intended.
         }
     }
 

@@ -17,7 +17,7 @@ public record Traffic(Kind kind, Duration delay) {
         SLOW,
         /** No bytes pass, and neither side gets an error. All bytes arrive as soon as the wire is open again. */
         BLACK_HOLE,
-        /** Requests pass, and replies do not. The server acts, and the worker does not learn the result. */
+        /** Requests pass, and replies do not. The server acts, but the worker does not receive the result. */
         REPLIES_LOST,
         /** All connections break, and new connections are refused. */
         CUT

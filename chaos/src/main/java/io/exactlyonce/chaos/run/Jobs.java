@@ -115,7 +115,7 @@ final class Jobs {
         if (chance < 0.002) {
             return unreadable(stream);
         }
-        // Only what throws too often shows a limit.
+        // Only failures that exceed the limit reveal it.
         double poison = stream.maxAttempts() > 0 ? 0.013 : 0.003;
         return job(
                 stream,

@@ -68,7 +68,7 @@ final class Operators {
         }
     }
 
-    /** Redrives messages. If SQS is frozen, the messages come again in the next round. */
+    /** Redrives messages. If SQS is frozen, the messages are seen again in the next round. */
     private int redrive() {
         try {
             return environment.queues().redrive(Stream.PARCELS);

@@ -80,7 +80,7 @@ class PartnerListeners {
         return receipt(job);
     }
 
-    /** Asks the partner after a crash. */
+    /** Queries the partner after a crash. */
     @ExactlyOnceListener(
             id = "refunds",
             queueNames = "refunds",
@@ -159,7 +159,7 @@ class PartnerListeners {
     }
 
     /**
-     * Every other worker only observes this listener. The listener has the queue's visibility timeout, from which
+     * On every other worker, this listener only observes. The listener has the queue's visibility timeout, from which
      * observing derives its leases. Runs again after a crash. The partner acts at each call.
      */
     @ExactlyOnceListener(

@@ -62,7 +62,7 @@ class PaymentPartner {
 
     /**
      * Sends a request without the client's own timeouts. In JDK 17 they depend on the wall clock, which this harness
-     * steps: a handler would report a failure while the partner acts.
+     * steps. With them, a handler could report a failure while the partner acts.
      */
     private HttpResponse<String> send(HttpRequest.Builder request) throws InterruptedException {
         CompletableFuture<HttpResponse<String>> response = http.sendAsync(request.build(), BodyHandlers.ofString());
