@@ -64,8 +64,8 @@ public final class Benchmarks {
     private Benchmarks() {}
 
     /**
-     * Runs the benchmarks. {@code -Dbench.results} names the file for the figures; {@code report.md} is written beside
-     * it.
+     * Runs the benchmarks. {@code -Dbench.results} names the file for the figures. The report {@code report.md} is in
+     * the same directory.
      */
     public static void main(String[] arguments) throws Exception {
         List<String> all = List.of(arguments);

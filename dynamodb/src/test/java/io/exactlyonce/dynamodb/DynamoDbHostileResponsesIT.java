@@ -45,7 +45,7 @@ import software.amazon.awssdk.services.dynamodb.model.QueryResponse;
  */
 class DynamoDbHostileResponsesIT {
 
-    /** Changes answers on their way to the client. */
+    /** Changes responses before the client receives them. */
     private static final class Changing implements ExecutionInterceptor {
 
         private volatile UnaryOperator<SdkResponse> change = UnaryOperator.identity();

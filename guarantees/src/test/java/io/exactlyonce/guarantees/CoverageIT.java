@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The branch coverage of each package of the engine, together with its subpackages, because one branch is a large share
- * of a small package.
+ * Checks the branch coverage of each package of the engine, together with its subpackages, because one branch is a
+ * large share of a small package.
  */
 class CoverageIT {
 

@@ -404,7 +404,7 @@ class ExactlyOnceEndpointIT {
         return JSON.readTree(answer.substring("200 ".length()));
     }
 
-    /** Sets Spring Security up as Boot's documentation does, with passwords for an operator and a viewer. */
+    /** Sets Spring Security up in Boot's way, with passwords for an operator and a viewer. */
     @Configuration(proxyBeanMethods = false)
     static class Secured {
         @Bean

@@ -279,7 +279,9 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** The rolled-back attempts left no record in the database, so the receive count of the message decides. */
+    /**
+     * The rolled-back attempts left no record in the database, so the attempt number is the message's receive count.
+     */
     @Test
     void lastOfMaxAttemptsLeavesNothingButTheParkedKey() {
         Map<String, String> own = Map.of("exactly-once.listeners.sales.max-attempts", "2");

@@ -49,7 +49,10 @@ final class Trial {
         log.info("{}", row.strip());
     }
 
-    /** Waits until a condition holds, and then asserts that it holds for the rest of a time. */
+    /**
+     * Waits until a condition has held for this time without interruption. The condition may begin to hold up to 30 s
+     * late.
+     */
     static void hold(Duration time, Callable<Boolean> what) {
         await().pollInterval(Duration.ofSeconds(1))
                 .during(time)
@@ -57,7 +60,7 @@ final class Trial {
                 .until(what);
     }
 
-    /** Asserts that no visibility timeout and no lease of some listeners was lost. */
+    /** Asserts that these listeners lost no visibility timeout and no lease. */
     static void assertNothingLost(TestApplication application, String... listeners) {
         for (String listener : listeners) {
             assertThat(lost(application, listener, "window")).isZero();

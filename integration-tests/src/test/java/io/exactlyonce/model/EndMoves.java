@@ -92,7 +92,7 @@ final class EndMoves {
                 who, "gets no answer to its failure", next.with(state.history().disturb()));
     }
 
-    /** On a standard queue an old receipt may or may not delete the message. */
+    /** On a standard queue, a delete with an old receipt handle may or may not delete the message. */
     private static void acknowledge(State state, int who, Steps steps) {
         int which = state.worker(who).message();
         State done = state.with(who, Worker.IDLE);

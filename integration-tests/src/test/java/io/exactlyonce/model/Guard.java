@@ -97,7 +97,7 @@ enum Guard {
      * claim already.
      */
     FAILURE_IS_COUNTED_ONCE(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
-    /** An attempt that was stopped does not count as one that threw. */
+    /** An attempt that was stopped does not count as a failed attempt. */
     STOPPED_HANDLER_IS_NO_FAILURE(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
     /** The attempt that reaches {@code maxAttempts} parks its key. */
     LAST_FAILURE_PARKS(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#threw"),

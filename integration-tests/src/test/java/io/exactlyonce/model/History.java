@@ -1,7 +1,7 @@
 package io.exactlyonce.model;
 
 /**
- * The past of a key. Only the rules read it, and no part of the protocol. Sets of attempts are bit sets.
+ * The past of a key. Only the rules read this history; the protocol does not. Sets of attempts are bit sets.
  *
  * @param attempts how often the key was acquired
  * @param topToken the highest fencing token so far

@@ -117,7 +117,10 @@ class MissingSqlCheckIT {
         }
     }
 
-    /** Returns the arguments of a parameterized test: the named constant, or else the first constant or row of text. */
+    /**
+     * Returns the arguments of a parameterized test: the constant that the check names, or else the first constant or
+     * row of text.
+     */
     private static Object[] arguments(Method method, @Nullable String constant) {
         CsvSource rows = method.getAnnotation(CsvSource.class);
         return rows == null

@@ -60,8 +60,8 @@ record State(
     }
 
     /**
-     * Returns whether one more tick would expire something that a healthy worker renews or finishes in time. A lease
-     * does not count if an earlier try of the claim acquired it and the worker does not know.
+     * Returns whether one more tick would expire something that a healthy worker renews or finishes in time. If an
+     * earlier try of the claim acquired a lease that the worker does not know of, the lease in the row counts.
      */
     boolean isInAHurry(int who) {
         Worker worker = worker(who);

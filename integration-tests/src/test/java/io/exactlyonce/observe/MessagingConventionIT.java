@@ -17,7 +17,7 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 
-/** OpenTelemetry's names for messaging beside our own names, if a property enables them. */
+/** OpenTelemetry's messaging names in addition to our own names, if a property enables them. */
 @UsesSqs
 class MessagingConventionIT {
 

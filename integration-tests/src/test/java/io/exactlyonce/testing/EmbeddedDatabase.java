@@ -37,7 +37,7 @@ public final class EmbeddedDatabase {
         return server.createDatabase("test_" + databases.incrementAndGet());
     }
 
-    /** Creates a database whose encoding has few characters, and returns its URL. */
+    /** Creates a database with the encoding LATIN1, and returns its URL. */
     public String createLatin1Database() {
         String name = "latin1_" + databases.incrementAndGet();
         new JdbcTemplate(server.dataSource())

@@ -259,7 +259,7 @@ public final class SqsServer {
         return new SqsOverHttp(ElasticMq.ENDPOINT);
     }
 
-    /** Returns a server for one test class, whose queues it deletes itself. */
+    /** Returns a server for one test class. The test class must delete its queues itself. */
     @SuppressWarnings("resource") // Ends with this JVM.
     public static SqsServer through(SqsBackend backend) {
         return at(new SqsWire(backend).endpoint());

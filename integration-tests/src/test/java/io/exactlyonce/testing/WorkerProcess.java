@@ -60,7 +60,7 @@ public final class WorkerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Asks the application to end, by SIGTERM. */
+    /** Sends SIGTERM, so that the application shuts down. */
     public void terminate() {
         process.destroy();
     }

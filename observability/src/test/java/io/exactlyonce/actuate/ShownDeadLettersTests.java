@@ -37,7 +37,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
-/** Trap: a dead letter is a sender's text. Its readers must see neither keys nor placeholders for them. */
+/** Trap: a dead letter is a sender's text. Its readers must see neither keys nor anything that stands for them. */
 @ExtendWith(OutputCaptureExtension.class)
 class ShownDeadLettersTests {
 

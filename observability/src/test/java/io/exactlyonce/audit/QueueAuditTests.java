@@ -122,7 +122,7 @@ class QueueAuditTests {
                 });
     }
 
-    /** Reading attributes loads about a hundred classes. Startup need not wait for that. */
+    /** Reading attributes loads about a hundred classes, so startup does not wait for it. */
     @Test
     void whatIsOnlyToldIsReadASecondAfterTheStartAndNotOfAListenerThatHasEnded() {
         timer.hold();

@@ -6,7 +6,10 @@ import io.exactlyonce.window.Shape.Course;
 import java.util.List;
 import java.util.function.DoublePredicate;
 
-/** Courses that end beyond the visibility timeout, slowly or at once, and loads that must never warn. */
+/**
+ * Courses whose latency ends above the visibility timeout, after a slow or a sudden rise, and loads that must never
+ * cause a warning.
+ */
 final class Shapes {
 
     private static final double HOUR = 3_600;

@@ -75,7 +75,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        // A claim that holds its key keeps it before other claims of its batch, even if its lease has expired.
+        // A claim that holds its key has priority over other claims of its batch, even if its lease has expired.
         requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }

@@ -107,7 +107,7 @@ class StoredResultKindsTests {
         public int limit = 7;
     }
 
-    /** No constructor or creator is declared. */
+    /** Jackson finds no constructor or creator that can make this type. */
     static final class Sealed {
         private final String id;
 

@@ -40,7 +40,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
     /** Write units of DynamoDB, if claims are there. */
     static final String STORE_WRITES = "write units a message";
 
-    /** After a worker gives up a poll, the poll may still take messages for this long. */
+    /** After a worker cancels a poll, the poll may still take messages for this long. */
     private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(1_200);
 
     private final Servers servers;

@@ -36,7 +36,7 @@ public record LoadSample(long all, long busy, long own) {
 
     /**
      * Reads the machine's line. Interrupts are left out: most of them serve the loopback device and therefore the
-     * benchmarks, and some kernels also count them as processes' time.
+     * benchmarks, and some kernels also include them in the times of processes.
      */
     static LoadSample of(String line, long own) {
         List<Long> columns = Stream.of(line.trim().split(" +"))

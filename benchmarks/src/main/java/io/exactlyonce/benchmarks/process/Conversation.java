@@ -20,7 +20,7 @@ public final class Conversation {
         Object to(Q question) throws Exception;
     }
 
-    /** Ends this process when the benchmarks end, whatever it is doing. */
+    /** Ends this process when the benchmarks end, even in the middle of work. */
     public static void endWithParent() {
         var unused = ProcessHandle.current()
                 .parent()

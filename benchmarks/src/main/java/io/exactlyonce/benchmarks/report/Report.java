@@ -29,7 +29,7 @@ public final class Report {
     /**
      * @param circumstances the facts of the run by name
      * @param scenarios the scenarios in order
-     * @param results the file for the figures; the text goes to {@code report.md} beside it
+     * @param results the file for the figures; the text goes to {@code report.md} in the same directory
      */
     public Report(Map<String, String> circumstances, List<Findings> scenarios, Path results) {
         this.circumstances = circumstances;

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Ends the processes and mounts of a harness that was killed with SIGKILL. The guard is a shell that waits for the end
  * of its standard input, which ends with the harness in any case. The guard knows processes and mounts by name, and
- * forgets those that were ended in the normal way.
+ * forgets those that ended normally.
  */
 public final class ProcessGuard implements AutoCloseable {
 

@@ -23,8 +23,8 @@ public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
         FORGOTTEN_BY_FAILOVER,
 
         /**
-         * An operator was told that its release did not count, although it did. The reply was lost, the key was claimed
-         * again, and then DynamoDB's client repeated the release (D4).
+         * An operator got the reply that its release did not count, although it did. The reply to the first write was
+         * lost, the key was claimed again, and then DynamoDB's client repeated the release (D4).
          */
         RELEASE_TOLD_AS_LOST
     }

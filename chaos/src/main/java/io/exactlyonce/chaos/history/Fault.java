@@ -42,7 +42,7 @@ public enum Fault {
     /** The database refuses some requests, and parts of other requests. */
     THROTTLING,
 
-    /** The database acts, and some answers are lost with their connections. */
+    /** The database executes requests, and some answers are lost with their connections. */
     ANSWERS_LOST,
 
     /**

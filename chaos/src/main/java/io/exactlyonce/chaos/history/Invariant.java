@@ -10,8 +10,8 @@ public enum Invariant {
 
     /**
      * An effect at a partner is repeated only after a crash or a lost claim between effect and completion, and only if
-     * the next attempt was told of the doubt. An effect is never repeated at a partner that honours the key, and never
-     * under {@code PARK}.
+     * the next attempt was informed of the doubt. An effect is never repeated at a partner that honours the key, and
+     * never under {@code PARK}.
      */
     EFFECT_NOT_REPEATED,
 
@@ -21,7 +21,7 @@ public enum Invariant {
     /** Each claim of a key has a different fencing token, and later claims have higher tokens. */
     TOKENS_GROW,
 
-    /** A handler is told of each earlier attempt that reported no outcome. */
+    /** A handler is informed of each earlier attempt that reported no outcome. */
     DOUBT_IS_TOLD,
 
     /** A completed key is never claimed again. */

@@ -107,7 +107,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                         .reduce((earlier, later) -> later));
     }
 
-    /** Returns the outcome that an operator was told for its decision, if known. */
+    /** Returns the outcome that an operator got as the reply to its decision, if known. */
     Optional<Event> outcomeOf(Event deciding) {
         return events.stream()
                 .filter(event -> event.kind() != Kind.DECIDING

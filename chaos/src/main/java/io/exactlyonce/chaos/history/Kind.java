@@ -34,7 +34,7 @@ public enum Kind {
     /** A worker received a message of the key from SQS. */
     RECEIVED(Set.of(Part.WORKER, Part.KEY)),
 
-    /** The key was seen to be claimed, after the claim was acquired. Not required if a handler is entered. */
+    /** The key is claimed. Recorded after the claim was acquired. Not required if a handler is entered. */
     CLAIMED(Set.of(Part.KEY), TOKEN),
 
     /**
@@ -63,10 +63,7 @@ public enum Kind {
     /** The partner recognised the {@code downstreamKey()} and did not act. Its ledger records the event. */
     RECOGNISED(Set.of(Part.KEY, Part.CALL)),
 
-    /**
-     * A row that the key's handler wrote, found after the run. One event for each row; the call is the one that wrote
-     * the row.
-     */
+    /** A row that the key's handler wrote, found after the run. Each row has one event, whose call wrote the row. */
     ROW(Set.of(Part.KEY, Part.CALL)),
 
     /** The handler is about to return normally; this is the last thing that it does. */
@@ -82,10 +79,10 @@ public enum Kind {
      */
     DECIDING(Set.of(Part.WORKER, Part.KEY), CLAIM, DECISION),
 
-    /** An operator was told that another decision came first. */
+    /** An operator got the reply that another decision came first. */
     OUTDECIDED(Set.of(Part.WORKER, Part.KEY), DECISION),
 
-    /** The key was seen to be completed, after its completion. */
+    /** The key is completed. Recorded after the completion, by a process that read the key's status. */
     COMPLETED(Set.of(Part.KEY)),
 
     /** A worker is about to request the deletion of a message of the key. The key is completed by then. */
@@ -97,7 +94,7 @@ public enum Kind {
     /** A worker made a message of the key visible at a time of its choice. */
     RETURNED(Set.of(Part.WORKER, Part.KEY)),
 
-    /** The key's claim was seen to be released. */
+    /** The key's claim is released. Recorded after the release. */
     RELEASED(Set.of(Part.KEY)),
 
     /** The key was found parked. */

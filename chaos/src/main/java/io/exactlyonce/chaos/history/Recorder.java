@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Puts events into one order. Writes each event to a file, as a line of JSON, before {@link #record} returns. An
- * answered event is therefore in the history, whichever process is killed next. The recorder runs in the harness's
+ * answered event is therefore in the history, even if any process is killed next. The recorder runs in the harness's
  * process, which no fault hits. Workers reach it through a {@link RecorderServer}.
  */
 public final class Recorder implements AutoCloseable {

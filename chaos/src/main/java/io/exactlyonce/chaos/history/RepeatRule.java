@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /**
  * Checks effects at a partner. A call may act once. Suppose that two calls act. The call with the lower fencing token
- * must have lost its worker or its claim after its last successful check. The other call must have been told of the
+ * must have lost its worker or its claim after its last successful check. The other call must have been informed of the
  * doubt. Under {@code PARK}, an operator must also have released the key, and must have looked before the first call
  * acted.
  */

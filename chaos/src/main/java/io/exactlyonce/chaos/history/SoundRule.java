@@ -5,7 +5,7 @@ import static io.exactlyonce.chaos.history.Invariant.SOUND_HISTORY;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Every key was sent. Every handler was entered once, before everything else that it does. Each check has a start. */
+/** Every key was sent. Every handler was entered once, before all its other events. Each check has a start. */
 final class SoundRule implements Rule {
 
     @Override

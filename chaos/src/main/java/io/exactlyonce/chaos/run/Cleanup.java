@@ -3,7 +3,7 @@ package io.exactlyonce.chaos.run;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Stops resources in reverse order, whether the run ends by itself or the JVM is told to stop. */
+/** Stops resources in reverse order, whether the run ends by itself or the JVM receives a signal to stop. */
 final class Cleanup implements AutoCloseable {
 
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();

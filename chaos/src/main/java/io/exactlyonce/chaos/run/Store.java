@@ -50,7 +50,7 @@ enum Store {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Starts the store. Its servers write their logs beside the others. */
+    /** Starts the store. Its servers write their logs into the same directory as the others. */
     abstract ClaimServer start(long seed, Path directory, Path logs, ProcessGuard guard)
             throws IOException, SQLException, InterruptedException;
 

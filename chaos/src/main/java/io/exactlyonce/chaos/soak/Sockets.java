@@ -23,7 +23,9 @@ final class Sockets {
 
     private Sockets() {}
 
-    /** Counts sockets by the gauges of their remote ports; empty if the system does not report sockets. */
+    /**
+     * Counts sockets by remote port, and assigns each port to its gauge. Empty if the system does not report sockets.
+     */
     static Map<Gauge, Long> count(Map<Integer, Gauge> servers) {
         if (!Files.isDirectory(PROCESS.resolve("fd"))) {
             return Map.of();

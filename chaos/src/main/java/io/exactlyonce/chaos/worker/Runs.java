@@ -110,8 +110,8 @@ class Runs {
     }
 
     /**
-     * Returns whether a lost claim ends the batch, which is so for every other batch. The outcomes of the other jobs
-     * are then in doubt, too.
+     * Returns whether a lost claim ends the batch. This is the case for every other batch. The outcomes of the other
+     * jobs are then in doubt, too.
      */
     private static boolean namesNoLostClaim(List<Job> jobs) {
         return jobs.get(0).work() % 2 == 0;

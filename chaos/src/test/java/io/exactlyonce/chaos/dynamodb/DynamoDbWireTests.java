@@ -86,7 +86,7 @@ class DynamoDbWireTests {
                     before, ZonedDateTime.parse(date(ask()).orElseThrow(), DateTimeFormatter.RFC_1123_DATE_TIME)));
         }
 
-        // The second may end between the test's reading of the clock and the server's.
+        // The clock's second may end between the test's reading and the server's.
         assertThat(seconds).contains(-1L, 0L, 1L).allMatch(second -> second >= -1 && second <= 2);
     }
 

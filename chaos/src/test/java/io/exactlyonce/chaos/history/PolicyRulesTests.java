@@ -34,7 +34,7 @@ class PolicyRulesTests {
         assertThat(verdict.holds()).isFalse();
     }
 
-    /** A key with a limit of three attempts, all of which throw. Some time passes after each. */
+    /** A key with a limit of three attempts, of which the given number throws. Some time passes after each. */
     private static Story limited(int times) {
         Story story = new Story()
                 .tell(sending("k", "EXTERNAL", "RERUN", Partner.HONOURS_KEY).with(Detail.MAX_ATTEMPTS, 3))

@@ -45,9 +45,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * A database user with exactly the grants that docs/postgresql.md lists, and nothing else: all of them, or one too few.
- */
+/** A database user with exactly the grants in docs/postgresql.md, or with one of them missing. */
 @ExtendWith(OutputCaptureExtension.class)
 @ParameterizedClass
 @EnumSource

@@ -111,7 +111,7 @@ class ClaimPlansIT {
         }
     }
 
-    /** The planner cannot tell the partition of a key, and does not expect that the table grows. */
+    /** The planner cannot derive the partition from a key, and does not expect the table to grow. */
     @Test
     void plansOfAPartitionedTableReadNoMoreThanTheirKeys() throws Exception {
         try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {

@@ -41,7 +41,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.messaging.support.GenericMessage;
 
-/** Runs the import of {@code docs/adopt.md} as it stands there, and claims the imported keys with the store. */
+/** Runs the import of {@code docs/adopt.md} word for word, and claims the imported keys with the store. */
 @ParameterizedClass
 @EnumSource
 class ImportedClaimsIT {
@@ -174,7 +174,7 @@ class ImportedClaimsIT {
                 .isEmpty();
     }
 
-    /** Each key is either a listener's own or imported, whichever came first. */
+    /** Each key is either claimed by a listener or imported, depending on which came first. */
     @Test
     void importAndListenersClaimTheSameKeysAtTheSameTime() {
         createTable();

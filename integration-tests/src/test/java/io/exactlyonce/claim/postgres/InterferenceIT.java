@@ -260,8 +260,8 @@ class InterferenceIT {
     }
 
     /**
-     * One call waits for an uncommitted row, and has not locked any row that it resolves. A cycle of waits is therefore
-     * impossible.
+     * One call waits for an uncommitted row, and has not locked any row that it is to resolve. A cycle of waits is
+     * therefore impossible.
      */
     @Test
     void batchesThatEachEndWhatTheOtherClaimsAreBothAnswered() throws Exception {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** A claim cannot change a row that another claim holds. Each test uses one statement, and thus shows one check. */
+/** A claim cannot change a row that another claim holds. Each test uses one statement, so that it shows one check. */
 class StaleClaimIT {
 
     private static final int CONNECTIONS = 2;

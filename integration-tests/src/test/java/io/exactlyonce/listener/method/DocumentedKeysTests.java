@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The expressions and headers of {@code docs/listener.md}: those that fail startup, and those that work. */
+/** The expressions and headers in {@code docs/listener.md}. Some fail startup, and the others work. */
 class DocumentedKeysTests {
 
     record Customer(String name, String number) {}

@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.Message;
 
-/** Observed listeners beside plain ones, and the counts that observation gives. */
+/** Observed listeners and plain listeners side by side, and the counts of the observed ones. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class ObserveFirstIT {

@@ -48,7 +48,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** A receive returns more messages than requested, as many as exist. */
+    /** A receive returns all existing messages, even if fewer were requested. */
     public static Trouble more(SqsBackend behind) {
         return (call, server) -> {
             List<ObjectNode> all = new ArrayList<>(server.answer(call).messages());
@@ -103,7 +103,10 @@ public final class HostileAnswers {
         });
     }
 
-    /** The server executes the request, and the answer arrives byte by byte, each in time for the next. */
+    /**
+     * The server executes the request. The answer arrives byte by byte, and each byte arrives before the client's read
+     * timeout.
+     */
     public static Trouble dripping(Duration between, Duration open) {
         return sent((exchange, text) -> {
             exchange.sendResponseHeaders(OK, Integer.MAX_VALUE);

@@ -34,7 +34,7 @@ public final class Troubles implements SqsBackend {
         always.put(queue + " " + action, trouble);
     }
 
-    /** Removes all faults. Returns how many faults were not applied to any request. */
+    /** Removes all faults. Returns how many faults for a next request were not applied. */
     public int none() {
         int unmet = next.values().stream().mapToInt(Queue::size).sum();
         next.clear();

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops resources in reverse order, whether the run ends by itself or the JVM is told to stop. Closing twice does
- * nothing. A resource that is added after closing is closed at once.
+ * Stops resources in reverse order, whether the run ends by itself or the JVM receives a signal to stop. Closing twice
+ * does nothing. A resource that is added after closing is closed at once.
  */
 public final class Cleanup implements AutoCloseable {
 

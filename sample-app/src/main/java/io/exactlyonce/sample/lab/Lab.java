@@ -26,8 +26,9 @@ public final class Lab {
     }
 
     /**
-     * Runs the experiment. Leaves no processes or files behind, even if the JVM is told to stop; only the logs of a
-     * failed run stay. If the JVM is killed with SIGKILL, workers and servers end by themselves, but files stay.
+     * Runs the experiment. Leaves no processes or files behind, even if the JVM receives a signal to stop. Only the
+     * logs of a failed run stay. If the JVM is killed with SIGKILL, workers and servers end by themselves, but files
+     * stay.
      */
     public Verdict run() throws IOException, InterruptedException, SQLException {
         // The workspace is first, because it sets where this process logs.

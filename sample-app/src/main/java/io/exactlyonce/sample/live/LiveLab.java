@@ -68,8 +68,8 @@ public final class LiveLab implements AutoCloseable {
     }
 
     /**
-     * Starts servers, page and workers, and returns when orders can flow. Everything is stopped when the JVM is told to
-     * stop, or by {@link #close}.
+     * Starts servers, page and workers, and returns when orders can flow. A signal to the JVM or {@link #close} stops
+     * everything.
      *
      * @param workspace the directories of the lab's files; it must be made before this class is loaded, because it sets
      *     where this process logs

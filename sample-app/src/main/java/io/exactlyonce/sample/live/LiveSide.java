@@ -25,7 +25,8 @@ final class LiveSide implements AutoCloseable {
     private static final int WORKERS = 2;
 
     /**
-     * The handlers of a worker: enough for all orders when the partner is slowest, while the other worker is replaced.
+     * The number of handlers of a worker. It suffices for all orders when the partner is slowest, while the other
+     * worker is replaced.
      */
     private static final int HANDLERS = 40;
 

@@ -13,8 +13,8 @@ public interface ProviderObserver {
     default void charged(String orderId, String worker, String chargeId) {}
 
     /**
-     * A handler is in its middle. The order is charged, and its confirmation is requested and not answered. The worker
-     * has therefore neither recorded the order nor deleted its message. Called before the delay of the answer.
+     * A handler is halfway through. The order is charged, and its confirmation is requested but not answered. The
+     * worker has therefore neither recorded the order nor deleted its message. Called before the delay of the answer.
      */
     void confirmationRequested(String orderId, String worker);
 

@@ -28,7 +28,10 @@ final class Sides {
         return of(new Statement(charges, List.of("o1", "o2"), List.of()), recorded, killed, ended, left);
     }
 
-    /** Returns a side with two honoured keys: the key of o1 after a crash, and the key of o2 without one. */
+    /**
+     * Returns a side whose provider honoured the keys of o1 and o2 after the crash, and the keys of the given orders
+     * without a crash.
+     */
     static SideFigures withUnexplained(String... orders) {
         Statement ledger = new Statement(charges(1), List.of("o1", "o2"), List.of(orders));
         return of(ledger, ORDERS, Set.of("w1"), List.of(), 0);

@@ -24,7 +24,7 @@ final class PausingWorker {
         this.worker = new Worker(way, store);
     }
 
-    /** Has the message delivered until its handler has run. Returns whether the message was then deleted. */
+    /** Redelivers the message until its handler has run. Returns whether the message was then deleted. */
     boolean deliver(ClaimKey key) {
         boolean deleted = false;
         while (!handled && !Thread.currentThread().isInterrupted()) {

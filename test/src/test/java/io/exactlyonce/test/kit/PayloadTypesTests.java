@@ -257,7 +257,7 @@ class PayloadTypesTests {
                 .isEqualTo(List.of(new Order("A-1"), new Order("A-1"), new Removed("R-2"), new Parcel("S-1", "L")));
     }
 
-    /** Any class on the class path that fits a handler's parameter. */
+    /** The class that the sender names may be on the class path, and may fit a handler's parameter. */
     @ParameterizedTest
     @ValueSource(classes = {Order.class, ArrayList.class, Forged.class})
     void senderCannotNameAnyOtherClass(Class<?> type) {

@@ -48,7 +48,7 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
-/** Transaction managers that may hold claims, and those that startup refuses. */
+/** Transaction managers that may hold claims, and managers that startup refuses. */
 class TransactionCheckIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);

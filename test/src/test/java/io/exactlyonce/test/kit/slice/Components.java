@@ -3,7 +3,7 @@ package io.exactlyonce.test.kit.slice;
 import io.exactlyonce.ExactlyOnceListener;
 import org.springframework.stereotype.Component;
 
-/** Components that a scan finds beside {@link SliceApplication}. */
+/** Components that a scan finds in addition to {@link SliceApplication}. */
 final class Components {
 
     private Components() {}
