@@ -451,7 +451,7 @@ class AwspringFeaturesIT {
                         "processed true");
     }
 
-    /** With a plain listener, the message would be deleted without being handled. */
+    /** A plain listener's message would be deleted without being handled. */
     @Test
     void errorHandlerThatHidesWhatAnInterceptorThrowsDeletesNothing() {
         SQS.send(name("stumbling"), "{\"orderId\":\"o1\"}");

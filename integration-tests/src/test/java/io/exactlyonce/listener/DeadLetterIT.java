@@ -130,7 +130,7 @@ class DeadLetterIT {
             assertThat(application.bean(Listener.class).calls())
                     .as("it has all of its attempts again")
                     .hasSize(4);
-            // For each message, the second attempt was also its last receive.
+            // The second attempt of each message was also its last receive.
             LastReceiveFailed last =
                     new LastReceiveFailed("orders", patient, new ClaimKey(patient, "o1").keyHash(), 2, 2, deadLetters);
             await().untilAsserted(() ->

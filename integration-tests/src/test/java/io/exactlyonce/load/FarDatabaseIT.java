@@ -136,7 +136,7 @@ class FarDatabaseIT {
     }
 
     /**
-     * By default, opening a connection may take 3 s, which is six round trips. TCP, the driver and our own checks need
+     * A connection may take 3 s to open by default, which is six round trips. TCP, the driver and our own checks need
      * more.
      */
     @Test

@@ -71,7 +71,7 @@ final class EndMoves {
                 next.with(state.history().disturb()));
     }
 
-    /** As long as the claim holds the key, the failure count that came with the claim equals the count in the row. */
+    /** The failure count that came with the claim equals the count in the row, as long as the claim holds the key. */
     private static void fail(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Row row = state.row();

@@ -51,7 +51,7 @@ public final class SqsServer {
         this.client = client;
     }
 
-    /** Returns AWS, with the credentials and region of the environment. */
+    /** Returns a server object for AWS itself, with the credentials and region of the environment. */
     private static SqsServer aws() {
         return new SqsServer(Map.of(), SqsClient.create());
     }

@@ -80,7 +80,10 @@ class WindowGaugesTests {
         watch.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), elapsed));
     }
 
-    /** With fewer than four deliveries a minute, one delivery is more than a twentieth of five minutes' deliveries. */
+    /**
+     * If there are fewer than four deliveries a minute, one delivery is more than a twentieth of five minutes'
+     * deliveries.
+     */
     @Test
     void strayOfAQuietListenerIsNoOverrun() {
         subscribe();

@@ -24,7 +24,7 @@ final class OutcomeRule implements Rule {
         boolean happened = key.isInDatabase()
                 ? key.has(Kind.ROW)
                 : key.has(Kind.EFFECT) || key.has(Partner.NONE) || key.has("RECONCILE");
-        // A failover never forgets only a part of a transaction.
+        // A transaction is lost as a whole in a failover, and never in part.
         boolean isPart = key.isInDatabase() && key.status().equals("COMPLETED");
         if (!happened && (isPart || !isForgotten(key, findings))) {
             findings.lost(key.key(), "completed without its effect", last(key));

@@ -81,7 +81,7 @@ class LeaseClockTests {
                 .isEqualTo(LEASE_MICROS);
     }
 
-    /** By those answers, the lease's end is long past. */
+    /** The lease's end is long past, judging by those answers. */
     @Test
     void staleTimeDecidesNothing() {
         service.answer(ROUND_TRIP);

@@ -93,7 +93,7 @@ class ClaimPlansIT {
     }
 
     /**
-     * With the statistics of a small table, a full scan is the cheapest plan, and the plan would stay while the table
+     * A full scan is the cheapest plan if the statistics are of a small table, and the plan would stay while the table
      * grows.
      */
     @Test

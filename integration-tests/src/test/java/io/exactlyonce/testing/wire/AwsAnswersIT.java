@@ -170,7 +170,7 @@ class AwsAnswersIT {
         assertThat(SQS.size(fifo)).isZero();
     }
 
-    /** For this reason, a worker that continues after its visibility timeout is dangerous. */
+    /** A worker that continues after its visibility timeout is dangerous for this reason. */
     @Test
     void oldHandleExposesTheMessageThatAnotherConsumerHas() {
         String old = sendAndReceive();

@@ -65,7 +65,7 @@ class OtherSessionIT {
         DATABASE.jdbc().execute("CREATE ROLE " + STRANGER);
     }
 
-    /** Once a test enables it, begins each transaction with a statement of the application. */
+    /** Begins each transaction with a statement of the application, after a test has enabled this. */
     private static final class Tenants extends DelegatingDataSource {
         private String statement = "";
 

@@ -440,8 +440,8 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * With this setting, the driver sends parameters as untyped text, and each statement separately. Startup refuses
-     * the setting for the claims' connections. The application's connections may have it, if claims have their own URL.
+     * The driver with this setting sends parameters as untyped text, and each statement separately. Startup refuses the
+     * setting for the claims' connections. The application's connections may have it, if claims have their own URL.
      */
     @Test
     void claimIsCompletedAlthoughTheApplicationsDriverPreparesNothing() throws Throwable {
