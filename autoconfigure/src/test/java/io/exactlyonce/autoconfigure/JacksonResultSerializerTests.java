@@ -39,7 +39,7 @@ class JacksonResultSerializerTests {
                 .isEqualTo(List.of(1, 2));
     }
 
-    /** The result is the same even if the application's own mapper permits it. */
+    /** The stored text names no class, even if the application's own mapper permits class names. */
     @Test
     void storedTextNamesNoClass() {
         BasicPolymorphicTypeValidator anything = BasicPolymorphicTypeValidator.builder()

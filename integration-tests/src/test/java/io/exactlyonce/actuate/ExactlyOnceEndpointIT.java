@@ -151,7 +151,7 @@ class ExactlyOnceEndpointIT {
                 .toString();
     }
 
-    /** Spring Security's firewall, which rejects many characters in paths that a key may contain. */
+    /** Spring Security's firewall. It rejects paths with many of the characters that a key may contain. */
     @Configuration(proxyBeanMethods = false)
     static class Firewall {
         @Bean

@@ -144,7 +144,7 @@ class HandlerKindsIT {
         }
     }
 
-    /** Converts messages to new ones that have only Spring Cloud AWS's headers and lack the delivery. */
+    /** Creates a new message from each message, with Spring Cloud AWS's headers but without the delivery. */
     private static final class Shouting extends SqsMessagingMessageConverter {
         @Override
         public org.springframework.messaging.Message<?> toMessagingMessage(

@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An application in a JVM of its own, killed by {@link #close()} at the latest. Its output goes to {@code worker.log}. */
+/**
+ * An application in a JVM of its own. {@link #close()} kills it if it still runs. Its output goes to {@code
+ * worker.log}.
+ */
 public final class WorkerProcess implements AutoCloseable {
 
     private final Process process;

@@ -38,7 +38,7 @@ class ClaimDatabaseTests {
     private final AtomicBoolean brokenOff = new AtomicBoolean();
     private final AtomicInteger tries = new AtomicInteger();
 
-    /** Gives no connection. The first caller waits until {@link #away} is false. */
+    /** Gives no connection. The first caller waits until {@link #away} reaches zero. */
     private final ClaimDatabase silent = database(true);
 
     /** Gives no connection, at once. */

@@ -47,8 +47,9 @@ class BrokenStoreContractTests {
     }
 
     /**
-     * Lets other workers take keys over, with higher tokens, while handlers run, once the owner has resolved another
-     * claim. Still grants everything to the former owner, so only the overlap reveals the defect.
+     * Hands a held key to another worker, with a higher token, while the handler of its owner runs. This begins when
+     * the owner has resolved another claim. The former owner still gets every request granted, so that only the overlap
+     * reveals the defect.
      */
     private static final class HeldKeyIsHandedOut extends HolderWatch {
 
