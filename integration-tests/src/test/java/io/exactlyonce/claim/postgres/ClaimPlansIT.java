@@ -312,7 +312,7 @@ class ClaimPlansIT {
                             + "SELECT CASE WHEN type IN ('text'::regtype, 'varchar'::regtype) THEN '''x''' ELSE 'NULL' END"
                             + " FROM unnest(parameter_types) AS type), ', ') AS arguments FROM pg_prepared_statements"
                             + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT wanted.position,%'"
-                            // These inserts read no rows.
+                            // These statements read no rows.
                             + " AND statement NOT LIKE 'INSERT INTO%VALUES (%'"
                             + " AND statement NOT LIKE 'SELECT pg_catalog.current_setting(%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",

@@ -72,7 +72,7 @@ class FencingLockIT {
             assertThat(paused.await(20, TimeUnit.SECONDS)).isTrue();
         }
 
-        /** Fences and writes as in a transaction with a Claim, whose exception rolls the transaction back. */
+        /** Fences as Claim does, whose exception would roll the transaction back. */
         private boolean work(boolean fencedBefore) {
             if (fencedBefore) {
                 requireHeld();
