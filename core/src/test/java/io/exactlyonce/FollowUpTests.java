@@ -42,7 +42,7 @@ class FollowUpTests {
         assertThat(sent.attributes()).isEqualTo(Map.of(MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID, KEY));
     }
 
-    /** An outbox keeps it as part of an event. */
+    /** An outbox stores the follow-up as part of an event. */
     @Test
     void jsonOfItHasOnlyTheKey() {
         String json = JsonMapper.shared().writeValueAsString(followUp);

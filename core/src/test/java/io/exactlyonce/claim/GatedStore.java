@@ -43,7 +43,7 @@ public final class GatedStore implements ClaimStore {
         }
     }
 
-    /** Looks at each batch before it is answered, and may throw. */
+    /** Inspects each batch before its answer, and may throw. */
     public void onBatch(Consumer<List<?>> rule) {
         this.rule = rule;
     }

@@ -235,7 +235,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Nothing renews the lease of the first; its message comes again here. */
+    /** Nothing renews the first lease, and its message is redelivered here. */
     @Test
     void handlerThatOutlivesItsLeaseIsNoTakeoverWhereItIsKnownToRun() {
         answer(FIRST, IN_DOUBT);

@@ -74,7 +74,7 @@ public class FakeTimer implements EngineScheduler {
             }
             running = true;
         }
-        // One after the other, for endless repeats would use up the stack.
+        // Tasks run one after the other, because endless repeats would use up the stack.
         for (Runnable next = next(); next != null; next = next()) {
             next.run();
         }

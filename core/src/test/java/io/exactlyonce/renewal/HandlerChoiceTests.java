@@ -123,7 +123,7 @@ class HandlerChoiceTests {
         assertThat(rig.windowResults).isEmpty();
     }
 
-    /** The answer comes between the two looks of one tick. */
+    /** The answer comes between the two checks of one tick. */
     @Test
     void shorterVisibilityThatIsConfirmedAfterItsEndIsNotRenewed() {
         CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(1));

@@ -278,7 +278,7 @@ class FutureHandlerTests {
                 .isEmpty();
     }
 
-    /** That its handler has returned a stage is all that is known: its work goes on. */
+    /** The handler has only returned a stage, whose work continues. */
     @Test
     void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() throws Throwable {
         Object deaf = Proxy.newProxyInstance(

@@ -59,7 +59,7 @@ class MemoryTests {
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
 
-    /** Twice: what the first collection finds unreachable may need a second one. */
+    /** Objects that the first collection finds unreachable may need a second one. */
     private static long heap() {
         System.gc();
         System.gc();
