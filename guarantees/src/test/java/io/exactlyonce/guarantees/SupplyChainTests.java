@@ -45,7 +45,7 @@ class SupplyChainTests {
     @Test
     void allRequirementsAreRead() throws IOException {
         assertThat(requirements().map(file -> file.getFileName().toString()))
-                .containsExactlyInAnyOrder("site.txt", "moto.txt", "localstack.txt");
+                .containsExactlyInAnyOrder("site.txt", "moto.txt", "localstack.txt", "jdk-21.txt");
     }
 
     @ParameterizedTest
@@ -58,7 +58,7 @@ class SupplyChainTests {
                 .map(line -> line.replaceAll("\\s+", " ").strip())
                 .toList();
 
-        assertThat(packages).hasSizeGreaterThan(5).allMatch(PINNED.asMatchPredicate());
+        assertThat(packages).isNotEmpty().allMatch(PINNED.asMatchPredicate());
     }
 
     @ParameterizedTest
