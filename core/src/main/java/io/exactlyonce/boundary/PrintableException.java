@@ -8,7 +8,6 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
@@ -49,15 +48,6 @@ public final class PrintableException extends Exception {
     private static final int CLASS = 2;
 
     private static final int CODE = 5;
-
-    /**
-     * Matches how SQS and DynamoDB name a value, such as a receipt handle. The value begins at the first place that fits:
-     * to try all places would take minutes for a text of 1 MiB.
-     */
-    private static final Pattern NAMED_VALUE = Pattern.compile("(?s)\\A((?>.*?\\bValue )).+(?= for parameter | at ')");
-
-    /** Matches other values that SQS and DynamoDB quote. A value may have quotes itself. */
-    private static final Pattern QUOTED_VALUE = Pattern.compile("(?s)(?<=\").+(?=\")|(?<=numeric value: ).+");
 
     private PrintableException(String text, Throwable failure, @Nullable PrintableException cause) {
         super(text, cause, false, true);
@@ -108,11 +98,7 @@ public final class PrintableException extends Exception {
     }
 
     private static String withoutValues(String message, boolean isOfAws) {
-        return isOfAws
-                ? QUOTED_VALUE
-                        .matcher(NAMED_VALUE.matcher(message).replaceFirst("$1..."))
-                        .replaceAll("...")
-                : message;
+        return isOfAws ? AwsText.withoutValues(message) : message;
     }
 
     private static boolean quotesValue(Throwable failure) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.queue;
 
+import io.exactlyonce.boundary.AwsText;
 import io.exactlyonce.boundary.OneLine;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -211,7 +212,10 @@ public final class SqsQueue implements QueueVisibility {
         Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
             if (log.isDebugEnabled()) {
-                log.debug("Rejected on {}: {}", queueUrl, OneLine.of(entry.toString(), LONGEST_REASON));
+                log.debug(
+                        "Rejected on {}: {}",
+                        queueUrl,
+                        OneLine.of(AwsText.withoutValues(entry.toString()), LONGEST_REASON));
             }
             int index = index(entry, handles.size());
             if (index >= 0) {

@@ -164,7 +164,24 @@ class PrintableExceptionTests {
 
     /** A server in the place of SQS may choose the text, and it is read on the thread of polls. */
     @ParameterizedTest
-    @ValueSource(strings = {"Value ", "\"", "numeric value: ", " for parameter ", " at '", "Value \" at '", "\n"})
+    @ValueSource(
+            strings = {
+                "Value ",
+                "\"",
+                "numeric value: ",
+                " for parameter ",
+                " at '",
+                "Value \" at '",
+                "\n",
+                " '",
+                " 'a",
+                "Invalid a",
+                "invalid a: ",
+                "invalid ",
+                "AQEB",
+                "AQEB.",
+                "' "
+            })
     @Timeout(value = 5, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void textOfManyValuesIsReadInTime(String repeated) {
         var answer = SqsException.builder()
@@ -183,7 +200,14 @@ class PrintableExceptionTests {
                 "The input receipt handle \"AQEB4711\" is not a valid receipt handle.",
                 "Value 'AQEB4711 for parameter x' for parameter ReceiptHandle is invalid. Reason: Must be a receipt handle",
                 "1 validation error detected: Value 'AQEB4711' at 'key' failed to satisfy constraint",
-                "The parameter cannot be converted to a numeric value: AQEB4711"
+                "The parameter cannot be converted to a numeric value: AQEB4711",
+                "Invalid ReceiptHandle: AQEB4711",
+                "Invalid value for parameter ReceiptHandle: AQEB4711 (Service: Sqs, Status Code: 400)",
+                "The input receipt handle 'AQEB4711' is not a valid receipt handle.",
+                "Value 'AQEB4711' for parameter ReceiptHandle is invalid. Reason: The receipt handle hasn't arrived.",
+                "The Canonical String for this request should have been 'POST x-amz-security-token:AQEB4711'",
+                "The receipt handle AQEB4711AQEB4711AQEB4711AQEB4711AQEB4711AQEB4711AQEB4711AQEB4711 is not valid.",
+                "The receipt handle AQEB4711AQEB4711AQEB4711AQEB4711#AQEB4711/AQEB4711+AQEB4711AQEB47== has expired"
             })
     void valueThatAwsQuotesIsLeftOut(String message) {
         var answer = SqsException.builder().message(message).statusCode(400).build();
@@ -198,10 +222,19 @@ class PrintableExceptionTests {
                 .doesNotContain("AQEB4711");
     }
 
-    @Test
-    void answerOfAwsWithoutAValueIsItself() {
-        var answer =
-                SqsException.builder().message("Rate exceeded (Service: Sqs)").build();
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Rate exceeded (Service: Sqs)",
+                "User: arn:aws:sts::111122223333:assumed-role/a-long-name-of-a-role-in-production/i-0123456789abcdef0-and-so-on"
+                        + " is not authorized to perform: sqs:ReceiveMessage on resource: arn:aws:sqs:eu-central-1:111122223333:orders",
+                "One or more parameter values were invalid: Missing the key pk in the item (Service: DynamoDb, Status Code: 400,"
+                        + " Request ID: 4KBNVRGD25RG1KEO9UT4V3FQDJVV4KQNSO5AEMVJF66Q9ASUAAJG)",
+                "The address https://sqs.eu-central-1.amazonaws.com/111122223333/orders-of-all-our-shops-in-europe-and-elsewhere"
+                        + " isn't valid, and the queue's policy doesn't matter"
+            })
+    void answerOfAwsWithoutAValueIsItself(String message) {
+        var answer = SqsException.builder().message(message).build();
 
         assertThat(PrintableException.of(answer)).isSameAs(answer);
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.queue.QueueVisibility.Answers;
 import io.exactlyonce.queue.QueueVisibility.Change;
 import io.exactlyonce.queue.QueueVisibility.Result;
@@ -135,6 +136,25 @@ class SqsQueueTests {
 
         assertThat(visibility.change(changes(2)).join().results())
                 .containsOnly(Map.entry("handle-0", Result.CHANGED), Map.entry("handle-1", Result.REFUSED));
+    }
+
+    /** A receipt handle is enough to delete its message. */
+    @Test
+    void receiptHandleThatAnEntryQuotesIsNotLogged() {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(failed(request, 0, true).toBuilder()
+                        .code("ReceiptHandleIsInvalid")
+                        .message("The receipt handle \"handle-0\" is not valid for this queue.")
+                        .build())
+                .build());
+
+        try (CapturedLog log = new CapturedLog(SqsQueue.class)) {
+            visibility.change(changes(1)).join();
+
+            assertThat(log.text())
+                    .contains("ReceiptHandleIsInvalid", "is not valid for this queue")
+                    .doesNotContain("handle-0");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.exactlyonce.dynamodb.request;
 
+import io.exactlyonce.boundary.AwsText;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
@@ -141,7 +142,7 @@ public final class PartiQl {
         if (error == null) {
             return new Written();
         }
-        String reason = error.codeAsString() + ": " + error.message();
+        String reason = error.codeAsString() + ": " + AwsText.withoutValues(String.valueOf(error.message()));
         return switch (Objects.requireNonNullElse(error.code(), BatchStatementErrorCodeEnum.UNKNOWN_TO_SDK_VERSION)) {
             case CONDITIONAL_CHECK_FAILED -> {
                 ClaimItem item = error.hasItem() ? new ClaimItem(error.item()) : null;
