@@ -20,6 +20,7 @@ import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
+import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.postgres.SynchronousCommit;
@@ -483,6 +484,43 @@ class HostileNeighbourIT {
             assertThatThrownBy(() -> own.execute(statement))
                     .hasStackTraceContaining("permission denied for table exactly_once_claim");
         }
+    }
+
+    /** The numbers of the locks are no secret: {@code pg_locks} shows those that are held. */
+    @Test
+    void roleThatOnlyConnectsLetsKeysOfTransactionsAndTheRetentionWait() throws Throwable {
+        start(Path.PUBLIC);
+        database.requireReady();
+        var store = new PostgresClaimStore(table);
+        ClaimRequest done = completed(store);
+        expire();
+        ClaimRequest held = request();
+        ClaimTransaction transaction = new TransactionCheck(table, new StaticListableBeanFactory(), false)
+                .create(new JdbcTransactionManager(as(shop)), new DefaultTransactionAttribute(), true);
+        var retention = new Retention(table, BATCH, List.of(), System::nanoTime, length -> {});
+        long oid = superuser.queryForObject("SELECT 'public.exactly_once_claim'::regclass::oid::bigint", Long.class);
+        String locks = "SELECT pg_advisory_%s(%d), pg_advisory_%1$s(731744120, %d)";
+        long number = SameDatabase.number(held.key()) ^ oid;
+        try (Connection holder = as(neighbour).getConnection();
+                Statement statement = holder.createStatement()) {
+            statement.execute(locks.formatted("lock", number, oid));
+
+            assertThat(transaction.execute(held, claim -> {
+                        throw new AssertionError("The work was called");
+                    }))
+                    .isInstanceOf(ClaimOutcome.HeldElsewhere.class);
+            assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
+            ClaimRequest external = again(held.key());
+            assertThat(store.claim(List.of(external))).hasOnlyElementsOfType(Acquired.class);
+            store.resolve(List.of(new ClaimResolution.Released(external.id(), "as if", false)));
+            retention.sweep();
+            assertThat(store.rows(List.of(done.key()))).as("an expired claim").isNotEmpty();
+            statement.execute(locks.formatted("unlock", number, oid));
+        }
+
+        assertThat(transaction.execute(again(held.key()), claim -> "2")).isInstanceOf(Acquired.class);
+        retention.sweep();
+        assertThat(store.rows(List.of(done.key()))).isEmpty();
     }
 
     @Nested

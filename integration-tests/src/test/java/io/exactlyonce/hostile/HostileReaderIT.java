@@ -170,6 +170,8 @@ class HostileReaderIT {
                 "/exactlyonce?scope=orders&key=old-2",
                 "/exactlyonce?scope=orders&key=none",
                 "/exactlyonce",
+                "/exactlyonce/overview",
+                "/exactlyonce/overview?scope=orders&limit=1000",
                 "/exactlyonce/parked?scope=orders&limit=1000",
                 "/exactlyonce/parked?error=java.lang.NoSuchFieldError&limit=1000",
                 "/exactlyonce/dead-letters?listener=quick",

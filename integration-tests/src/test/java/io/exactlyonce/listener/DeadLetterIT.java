@@ -262,4 +262,23 @@ class DeadLetterIT {
             assertThat(output).contains("is completed with other content").doesNotContain("4242");
         }
     }
+
+    /** The fields of a body have no order. */
+    @Test
+    void genuineMessageWhoseBodyWasGuessedIsDeletedUnhandledAndNotReported(CapturedOutput output) {
+        try (TestApplication application = start()) {
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":4242}");
+            await().atMost(LONG).until(() -> application.claims("COMPLETED") == 1);
+            SQS.awaitEmpty(queue);
+
+            SQS.send(queue, "{\"amount\": 4242, \"orderId\": \"o1\"}");
+
+            await().atMost(LONG).until(() -> application.outcomes("already_completed") == 1);
+            SQS.awaitEmpty(queue);
+            assertThat(application.bean(Listener.class).calls()).containsExactly(new Order("o1", 4242));
+            assertThat(SQS.size(deadLetters)).isZero();
+            assertThat(application.outcomes("mismatch")).isZero();
+            assertThat(output).doesNotContain("with other content");
+        }
+    }
 }

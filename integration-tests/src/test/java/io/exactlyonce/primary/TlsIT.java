@@ -130,6 +130,28 @@ class TlsIT {
         requireRefusal(plain + "?sslmode=verify-full", "The server does not support SSL");
     }
 
+    /** The certificate is of an authority that nobody knows, and names another server. */
+    @Test
+    void driversDefaultTrustsAnyServerAndContinuesWithoutTls() {
+        assertThat(isEncrypted(url("127.0.0.1"), server.getUsername(), server.getPassword()))
+                .isTrue();
+
+        EmbeddedDatabase plain = EmbeddedDatabase.shared();
+        assertThat(isEncrypted(plain.createDatabase(), plain.username(), plain.password()))
+                .isFalse();
+    }
+
+    /** Returns whether claims reach a server over TLS, after the check of the start has accepted it. */
+    private static boolean isEncrypted(String url, String username, String password) {
+        var target = new ClaimPool.Target("exactly-once.datasource.url", url, username, password);
+        try (var claims = new ClaimPool(target, 2, ClaimPool.TIMEOUT)) {
+            new PrimaryCheck(claims).verify();
+
+            return Boolean.TRUE.equals(new JdbcTemplate(claims.dataSource())
+                    .queryForObject("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", Boolean.class));
+        }
+    }
+
     private static void requireRefusal(String url, String told) {
         var target = new ClaimPool.Target("exactly-once.datasource.url", url, "postgres", "hunter2");
         try (ClaimPool claims = ImpatientPool.of(target)) {

@@ -138,9 +138,14 @@ final class DispatcherRig {
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(
                 new QueueAttributes(subscription.queue(), "http://localhost/1/" + subscription.queue(), Map.of()));
-        return new MessageReader(
-                MessageConversion.of(converter, context, payload, List.of()), deliveries, settings::specify);
+        return new MessageReader(MessageConversion.of(converter, context, payload, List.of()), deliveries, received -> {
+            settings.specify(received);
+            specified.accept(received);
+        });
     }
+
+    /** Is called when a message has been read and has its claim. */
+    Consumer<ReceivedMessage> specified = received -> {};
 
     /** Bodies are JSON of this class from now on; otherwise they are texts. */
     void readAs(Class<?> payload) {

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.delivery.Delivery;
@@ -12,17 +13,20 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 
@@ -56,6 +60,14 @@ class MemoryTests {
         @ExactlyOnceListener(id = "listener", queueNames = "orders", key = "#basket.id")
         void handle(Basket basket) {}
     }
+
+    static class Batches {
+        @ExactlyOnceListener(id = "listener", queueNames = "orders", key = "#payload.id")
+        void handle(List<Basket> baskets) {}
+    }
+
+    /** The memory that all threads keep between two fingerprints. */
+    private static final long SPARE = 6L << 20;
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
 
@@ -128,12 +140,14 @@ class MemoryTests {
      * possible are received. The page promises an upper bound, by which somebody sizes a heap: twice as much would be useless.
      */
     @ParameterizedTest
-    @CsvSource({"60000, 10", "250000, 8"})
-    void listenerAtItsBoundsTakesWhatTheFormulaSays(int characters, int concurrent) throws Exception {
+    @CsvSource({"60000, 10, false", "250000, 8, false", "60000, 10, true", "250000, 8, true"})
+    void listenerAtItsBoundsTakesWhatTheFormulaSays(int characters, int concurrent, boolean isBatch) throws Exception {
         DispatcherRig full = new DispatcherRig(
-                ListenerRig.settings(new Baskets(), "handle"),
+                ListenerRig.settings(isBatch ? new Batches() : new Baskets(), "handle"),
                 "orders",
-                options -> options.maxConcurrentMessages(concurrent).maxMessagesPerPoll(concurrent),
+                options -> options.maxConcurrentMessages(concurrent)
+                        .maxMessagesPerPoll(concurrent)
+                        .listenerMode(isBatch ? ListenerMode.BATCH : ListenerMode.SINGLE_MESSAGE),
                 false);
         full.readAs(Basket.class);
         full.sqs.answerDeletes(CompletableFuture<DeleteMessageBatchResponse>::new);
@@ -147,12 +161,14 @@ class MemoryTests {
         arriveSmall(full, MOST_WAITING, MOST_DELETES);
         full.executor = task -> new Thread(task).start();
         full.handler = messages -> {
-            running.countDown();
-            // The payload is used after the wait.
-            return end.thenRun(() -> assertThat(messages.get(0).getPayload()).isInstanceOf(Basket.class));
+            messages.forEach(each -> running.countDown());
+            // The payloads are used after the wait.
+            return end.thenRun(() -> assertThat(messages)
+                    .allSatisfy(each -> assertThat(each.getPayload()).isInstanceOf(Basket.class)));
         };
-        for (int number = 0; number < 2 * concurrent; number++) {
-            full.arrive(List.of(basket("large " + number, characters)));
+        int poll = isBatch ? concurrent : 1;
+        for (int number = 0; number < 2 * concurrent; number += poll) {
+            full.arrive(baskets(number, poll, characters));
         }
         assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
         long used = heap() - before;
@@ -161,6 +177,68 @@ class MemoryTests {
                 .as("bytes in use, of %d", formula(characters, concurrent))
                 .isBetween(formula(characters, concurrent) / 2, formula(characters, concurrent));
         end.complete(null);
+    }
+
+    /**
+     * As many polls as threads are read at a time, and each is at its last message. The part of the SDK, which holds
+     * the bodies twice while it reads an answer, and of a fingerprint are room of the formula here.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {60_000, 250_000})
+    void pollsThatAreReadAtATimeTakeWhatTheFormulaSays(int characters) throws Exception {
+        int threads = 4;
+        int poll = 8;
+        CountDownLatch read = new CountDownLatch(threads * poll);
+        CountDownLatch end = new CountDownLatch(1);
+        List<Thread> readers = new ArrayList<>();
+        List<DispatcherRig> rigs = new ArrayList<>();
+        for (int each = 0; each < threads; each++) {
+            DispatcherRig one = new DispatcherRig(new Baskets(), "orders");
+            one.readAs(Basket.class);
+            AtomicInteger messages = new AtomicInteger();
+            one.specified = received -> {
+                boolean isLast = messages.incrementAndGet() == poll;
+                read.countDown();
+                if (isLast) {
+                    awaitUninterrupted(end);
+                }
+            };
+            rigs.add(one);
+        }
+        long before = heap();
+
+        for (DispatcherRig one : rigs) {
+            Thread reader = new Thread(() -> one.arrive(baskets(0, poll, characters)));
+            readers.add(reader);
+            reader.start();
+        }
+        assertThat(read.await(30, TimeUnit.SECONDS)).isTrue();
+        long used = heap() - before;
+        end.countDown();
+        for (Thread reader : readers) {
+            reader.join();
+        }
+
+        long payload = JSON_FACTOR * characters;
+        long ahead = characters > MessageReader.LARGE ? 0 : payload;
+        long kept = threads * (poll * ahead + poll * 2L * characters + payload);
+        long formula = kept + threads * (poll * 2L * characters + 16L * characters) + SPARE;
+        assertThat(used).as("bytes in use, of %d", formula).isBetween(kept / 2, formula);
+        assertThat(rigs).allSatisfy(one -> assertThat(one.received).hasSize(poll));
+    }
+
+    private static void awaitUninterrupted(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException stopping) {
+            throw new IllegalStateException(stopping);
+        }
+    }
+
+    private static List<Message> baskets(int from, int messages, int characters) {
+        return IntStream.range(from, from + messages)
+                .mapToObj(number -> basket("large " + number, characters))
+                .toList();
     }
 
     private static long formula(int characters, int concurrent) throws Exception {

@@ -146,7 +146,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         BatchStatementResponse refusal = BatchStatementResponse.builder()
                 .error(BatchStatementError.builder()
                         .code(code)
-                        .message("scripted")
+                        .message("scripted for \"card-4711\"")
                         .build())
                 .build();
         List<BatchStatementRequest> rest = new ArrayList<>(request.statements());
