@@ -141,10 +141,18 @@ public final class Boundary {
             log.error(
                     "{} crashed; its deliveries are abandoned until visibility timeout and lease expire",
                     entry,
-                    PrintableException.of(crash));
+                    isQuote(crash) ? RedactedException.of(crash) : PrintableException.of(crash));
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }
+    }
+
+    /**
+     * Returns whether a crash may quote a sender's content: an error that application code throws, such as a converter.
+     * The JVM's own errors name classes and sizes, which the remedy needs.
+     */
+    private static boolean isQuote(Throwable crash) {
+        return crash instanceof Error && !(crash instanceof VirtualMachineError) && !(crash instanceof LinkageError);
     }
 
     private static void tellOfPeriodic(String task, Throwable crash) {

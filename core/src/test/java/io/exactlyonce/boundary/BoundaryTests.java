@@ -36,6 +36,27 @@ class BoundaryTests {
         assertThat(output.getOut().split("poll of orders crashed", -1)).hasSize(2);
     }
 
+    /** A converter's error may quote the message. The JVM's errors name classes and sizes. */
+    @Test
+    void textOfAnErrorThatTheJvmDoesNotThrowIsNotLogged(CapturedOutput output) {
+        for (Error crash : List.of(
+                new AssertionError("card 4711", new IllegalStateException("card 4712")),
+                new OutOfMemoryError("Java heap space"),
+                new NoClassDefFoundError("com/shop/Order"))) {
+            Boundary.guard(
+                    "Reading message",
+                    () -> {
+                        throw crash;
+                    },
+                    crashes::add);
+        }
+
+        assertThat(output)
+                .contains("java.lang.AssertionError", "Java heap space", "com/shop/Order")
+                .contains("textOfAnErrorThatTheJvmDoesNotThrow")
+                .doesNotContain("card 471");
+    }
+
     /** Trap: the line said that deliveries are abandoned, so that somebody looked for lost messages. */
     @Test
     void periodicTaskThatCrashesRunsAgainAndAbandonsNothing(CapturedOutput output) {
