@@ -66,13 +66,18 @@ record ClaimRecord(
         return switch (decision.action()) {
             case REFUSE, CLAIM_FIRST -> this;
             case RENEW -> until(end);
-            case PARK -> parked(now, error == null ? "its owner vanished" : error, true, failures);
+            case PARK -> parked(now, reasonOfDoubt(), true, failures);
             case TAKE_OVER -> {
                 Acquired claim = decision.claim();
                 yield new ClaimRecord(
                         KeyStatus.HELD, Attempt.of(request, claim), claim.inDoubt(), end, null, error, null, failures);
             }
         };
+    }
+
+    /** Returns the error of a release in doubt. The error of a held key is that of an earlier attempt. */
+    private String reasonOfDoubt() {
+        return status == KeyStatus.RELEASED && error != null ? error : "its owner vanished";
     }
 
     KeySnapshot snapshot(Duration now) {

@@ -109,6 +109,11 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
+    /** Returns the error of the last attempt that was released or parked. */
+    String error() {
+        return Objects.requireNonNullElse(textOrNull("error"), "unknown");
+    }
+
     /** Returns whether the key has this status, and this claim was the last to hold it. */
     public boolean is(KeyStatus status, ClaimId claim) {
         return status() == status && claimId().equals(claim.value());
@@ -155,7 +160,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Returns the details for operators. The key must be parked. */
     public ParkedClaim parked() {
-        String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
+        String reason = error();
         return ParkedClaim.of(
                 text("scope"),
                 text("key"),

@@ -176,9 +176,10 @@ public final class ClaimStatements {
         return update(RELEASED + more + IF_HELD, NO_END, error, pk, id(resolution.claim()));
     }
 
-    /** Parks a free key that is in doubt. */
+    /** Parks a free key that is in doubt. The error of a held key is that of an earlier attempt. */
     public Statement park(ClaimItem seen) {
-        return update(PARKED + IN_DOUBT + IF_SEEN, NO_END, parked(seen.pk(), VANISHED), seen.pk(), seen.version());
+        String reason = seen.status() == KeyStatus.RELEASED ? seen.error() : VANISHED;
+        return update(PARKED + IN_DOUBT + IF_SEEN, NO_END, parked(seen.pk(), reason), seen.pk(), seen.version());
     }
 
     private List<AttributeValue> parked(String pk, String reason) {

@@ -97,6 +97,31 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     @Test
+    void abandonedKeyIsNotParkedForTheFailureOfAnEarlierAttempt() {
+        ClaimRequest failed = request(newKey());
+        acquire(store(), failed);
+        resolve(new ClaimResolution.Released(failed.id(), "card refused", false, true));
+        ClaimRequest crashed = request(failed.key());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        claim(store(), cautious(crashed.key()));
+
+        assertThat(find(crashed).reason()).startsWith("its owner vanished");
+    }
+
+    @Test
+    void keyThatWasReleasedInDoubtIsParkedForTheReasonOfItsRelease() {
+        ClaimRequest stopped = request(newKey());
+        acquire(store(), stopped);
+        resolve(new ClaimResolution.Released(stopped.id(), "stopped from outside", true, false));
+
+        claim(store(), cautious(stopped.key()));
+
+        assertThat(find(stopped).reason()).isEqualTo("stopped from outside");
+    }
+
+    @Test
     void otherKeysAreNotFound() {
         ClaimRequest held = request(newKey());
         acquire(store(), held);
@@ -458,9 +483,11 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private void park(ClaimRequest request, String reason, boolean inDoubt) {
-        assertThat(store().resolve(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt)))
-                        .granted())
-                .containsExactly(request.id());
+        resolve(new ClaimResolution.Parked(request.id(), reason, inDoubt));
+    }
+
+    private void resolve(ClaimResolution resolution) {
+        assertThat(store().resolve(List.of(resolution)).granted()).containsExactly(resolution.claim());
     }
 
     private ParkedClaim find(ClaimRequest request) {
