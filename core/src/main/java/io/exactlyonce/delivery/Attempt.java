@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
-import io.exactlyonce.renewal.Window;
+import io.exactlyonce.renewal.MessageVisibility;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -193,7 +193,7 @@ public final class Attempt {
      * @return false if the listener stopped meanwhile, and the caller must release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
-        Window renewed = delivery.window();
+        MessageVisibility renewed = delivery.window();
         claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
         renewed.renewLease(id(), request().lease(), askedAt, delivery::stopHandler);
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);

@@ -3,7 +3,7 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.queue.QueueSettings;
 import io.exactlyonce.queue.RepeatedLines;
 import io.exactlyonce.queue.Subscription;
-import io.exactlyonce.renewal.Window;
+import io.exactlyonce.renewal.MessageVisibility;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -46,7 +46,7 @@ public final class Delivery {
 
     private volatile DeliveryState state = DeliveryState.RECEIVED;
     private volatile CompletableFuture<Void> processed = PROCESSED;
-    private volatile @Nullable Window window;
+    private volatile @Nullable MessageVisibility window;
     private volatile @Nullable Disposition disposition;
     private volatile @Nullable Cancellation call;
     private volatile boolean heldBack;
@@ -130,7 +130,7 @@ public final class Delivery {
         return attempt.isUnprotected();
     }
 
-    public void renewBy(Window renewed) {
+    public void renewBy(MessageVisibility renewed) {
         window = renewed;
     }
 
@@ -139,8 +139,8 @@ public final class Delivery {
     }
 
     /** Returns the visibility timeout and the lease. */
-    public Window window() {
-        Window renewed = window;
+    public MessageVisibility window() {
+        MessageVisibility renewed = window;
         if (renewed == null) {
             throw new IllegalStateException("Delivery of message %s has not started".formatted(messageId));
         }
@@ -401,7 +401,7 @@ public final class Delivery {
         return now == DeliveryState.CLAIMED;
     }
 
-    /** Lets the handler change the message's visibility itself, like {@link Window#choose}. */
+    /** Lets the handler change the message's visibility itself, like {@link MessageVisibility#choose}. */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return window().choose(wanted, request);
     }

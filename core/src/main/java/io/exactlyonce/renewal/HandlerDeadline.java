@@ -16,7 +16,7 @@ final class HandlerDeadline {
 
     private static final Logger log = LoggerFactory.getLogger(HandlerDeadline.class);
 
-    private final Window window;
+    private final MessageVisibility window;
     private final ClaimKey key;
     private final Duration timeout;
     private final long end;
@@ -29,7 +29,7 @@ final class HandlerDeadline {
      *
      * @param handler interrupted at the deadline; must not block
      */
-    HandlerDeadline(Window window, ClaimKey key, Duration timeout, Runnable handler) {
+    HandlerDeadline(MessageVisibility window, ClaimKey key, Duration timeout, Runnable handler) {
         this.window = window;
         this.key = key;
         this.timeout = timeout;

@@ -25,14 +25,14 @@ public final class Lease extends Renewable {
     private static final Logger log = LoggerFactory.getLogger(Lease.class);
 
     final ClaimId claim;
-    private final @Nullable Window window;
+    private final @Nullable MessageVisibility window;
     private final Runnable holder;
 
     /**
      * @param window of the claim's delivery; {@code null} if the claim has no message
      * @param holder is stopped if the lease is lost; must not block
      */
-    Lease(Renewer renewer, @Nullable Window window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
+    Lease(Renewer renewer, @Nullable MessageVisibility window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
         super(renewer, length, window == null ? askedAt : window.receivedAt, askedAt);
         this.window = window;
         this.claim = claim;

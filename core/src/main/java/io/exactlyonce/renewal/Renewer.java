@@ -69,7 +69,7 @@ public final class Renewer {
     final RenewalSchedule schedule;
     final Consumer<RenewalEvent> events;
     final Jitter random;
-    final Set<Window> windows = ConcurrentHashMap.newKeySet();
+    final Set<MessageVisibility> windows = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
     /** The deadlines of running handlers. */
@@ -112,13 +112,13 @@ public final class Renewer {
      * @param length the visibility timeout that the receive has requested
      * @param receivedAt when the message was received, by the monotonic clock
      */
-    public Window start(
+    public MessageVisibility start(
             Subscription subscription,
             VisibilityWindow length,
             String messageId,
             String receiptHandle,
             long receivedAt) {
-        Window window = new Window(this, subscription, length, messageId, receiptHandle, receivedAt);
+        MessageVisibility window = new MessageVisibility(this, subscription, length, messageId, receiptHandle, receivedAt);
         windows.add(window);
         return window;
     }
@@ -242,7 +242,7 @@ public final class Renewer {
         return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
     }
 
-    private static void renew(QueueVisibility queue, List<Window> due, long askedAt) {
+    private static void renew(QueueVisibility queue, List<MessageVisibility> due, long askedAt) {
         List<Change> changes = due.stream()
                 .map(window -> new Change(
                         window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
@@ -254,14 +254,14 @@ public final class Renewer {
                         .thenAccept(answers -> answered(due, answers, askedAt)));
     }
 
-    private static void answered(List<Window> due, Answers answers, long askedAt) {
+    private static void answered(List<MessageVisibility> due, Answers answers, long askedAt) {
         if (answers.failure() != null) {
             log.warn(
                     "Renewing visibility timeouts of {} failed; renewals are retried until the timeouts end",
                     due.get(0).subscription,
                     PrintableException.of(answers.failure()));
         }
-        for (Window window : due) {
+        for (MessageVisibility window : due) {
             window.answered(result(answers.of(window.receiptHandle)), askedAt);
         }
     }

@@ -22,7 +22,7 @@ class HandlerChoiceTests {
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private final RenewalRig rig = RenewalRig.renewing();
-    private final Window window = rig.hold(30);
+    private final MessageVisibility window = rig.hold(30);
     private final AtomicInteger sent = new AtomicInteger();
 
     private CompletableFuture<Void> choose(Duration wanted) {
@@ -187,7 +187,7 @@ class HandlerChoiceTests {
         rig.clock.advance(Duration.ofSeconds(30));
         assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its visibility timeout has expired");
 
-        Window ended = rig.start(30);
+        MessageVisibility ended = rig.start(30);
         ended.stop();
         assertThat(ended.choose(LONG, () -> CompletableFuture.completedFuture(null)))
                 .isCompletedExceptionally();

@@ -25,7 +25,7 @@ class HandlerDeadlineTests {
     private static final Duration TIMEOUT = Duration.ofSeconds(45);
 
     private final RenewalRig rig = RenewalRig.renewing().limiting(TIMEOUT);
-    private final Window window = rig.hold(20);
+    private final MessageVisibility window = rig.hold(20);
 
     @Test
     void handlerIsToldOnceAtItsTimeoutFromItsBeginningAndNotBefore(CapturedOutput output) {
@@ -108,13 +108,13 @@ class HandlerDeadlineTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    static Stream<Consumer<Window>> handlerThatEndedInTimeIsNotTold() {
-        return Stream.of(Window::completing, Window::stopLeaseRenewal, Window::stop);
+    static Stream<Consumer<MessageVisibility>> handlerThatEndedInTimeIsNotTold() {
+        return Stream.of(MessageVisibility::completing, MessageVisibility::stopLeaseRenewal, MessageVisibility::stop);
     }
 
     @ParameterizedTest
     @MethodSource
-    void handlerThatEndedInTimeIsNotTold(Consumer<Window> end) {
+    void handlerThatEndedInTimeIsNotTold(Consumer<MessageVisibility> end) {
         rig.limit(window);
         rig.tickFor(Duration.ofSeconds(40));
 
@@ -129,7 +129,7 @@ class HandlerDeadlineTests {
     /** A tick has both before it when the interrupt of the first ends the second, as in a batch. */
     @Test
     void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
-        Window other = rig.start("other", 20);
+        MessageVisibility other = rig.start("other", 20);
         AtomicInteger told = new AtomicInteger();
         window.startTimeout(RenewalRig.KEY, () -> {
             told.incrementAndGet();

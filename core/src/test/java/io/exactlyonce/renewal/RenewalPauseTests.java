@@ -59,8 +59,8 @@ class RenewalPauseTests {
     /** Trap: past its deadline a receipt handle still works, and would act on another consumer's message. */
     @Test
     void windowsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
-        Window ended = rig.start(10);
-        Window lasting = rig.start(60);
+        MessageVisibility ended = rig.start(10);
+        MessageVisibility lasting = rig.start(60);
 
         rig.advance(Duration.ofSeconds(31));
 

@@ -112,15 +112,15 @@ final class RenewalRig implements RenewalEvent.Observer {
         leaseCalls.remove().run();
     }
 
-    Window start(long windowSeconds) {
+    MessageVisibility start(long windowSeconds) {
         return start("handle", windowSeconds);
     }
 
-    Window start(String handle, long windowSeconds) {
+    MessageVisibility start(String handle, long windowSeconds) {
         return start(queue, handle, windowSeconds);
     }
 
-    Window start(QueueVisibility visibility, String handle, long windowSeconds) {
+    MessageVisibility start(QueueVisibility visibility, String handle, long windowSeconds) {
         Subscription orders = new Subscription(
                 "listener",
                 "orders",
@@ -132,13 +132,13 @@ final class RenewalRig implements RenewalEvent.Observer {
     }
 
     /** Receives a delivery and claims its key, with a lease as long as the default visibility timeout. */
-    Window hold(long seconds) {
-        Window window = start(seconds);
+    MessageVisibility hold(long seconds) {
+        MessageVisibility window = start(seconds);
         hold(window, seconds);
         return window;
     }
 
-    ClaimId hold(Window window, long seconds) {
+    ClaimId hold(MessageVisibility window, long seconds) {
         ClaimId claim = new ClaimId(KEY, UUID.randomUUID());
         window.renewLease(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
         return claim;
@@ -150,12 +150,12 @@ final class RenewalRig implements RenewalEvent.Observer {
         return this;
     }
 
-    void limit(Window window) {
+    void limit(MessageVisibility window) {
         window.startTimeout(KEY, timesTimedOut::incrementAndGet);
     }
 
-    static void returnAfter(Window window, Duration delay) {
-        Window.returnAll(window.subscription, Map.of(window, delay));
+    static void returnAfter(MessageVisibility window, Duration delay) {
+        MessageVisibility.returnAll(window.subscription, Map.of(window, delay));
     }
 
     void tickFor(Duration duration) {

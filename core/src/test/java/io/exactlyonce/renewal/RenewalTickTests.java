@@ -57,9 +57,9 @@ class RenewalTickTests {
         rig = RenewalRig.renewing();
         for (int run = 0; run < 300; run++) {
             String handle = "handle-" + run;
-            CompletableFuture<Window> adding = CompletableFuture.supplyAsync(() -> rig.start(handle, 30));
+            CompletableFuture<MessageVisibility> adding = CompletableFuture.supplyAsync(() -> rig.start(handle, 30));
             rig.renewer.tick();
-            Window window = adding.join();
+            MessageVisibility window = adding.join();
 
             rig.tickFor(Duration.ofSeconds(15));
 

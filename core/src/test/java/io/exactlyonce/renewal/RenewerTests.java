@@ -37,26 +37,26 @@ class RenewerTests {
 
     private RenewalRig rig = RenewalRig.renewing();
 
-    private Window start(String handle) {
+    private MessageVisibility start(String handle) {
         return rig.start(handle, WINDOW);
     }
 
-    private Window start() {
+    private MessageVisibility start() {
         return start("handle");
     }
 
     /** Starts a visibility timeout, and holds a claim with it. */
-    private Window hold() {
+    private MessageVisibility hold() {
         return hold("handle");
     }
 
-    private Window hold(String handle) {
-        Window window = start(handle);
+    private MessageVisibility hold(String handle) {
+        MessageVisibility window = start(handle);
         rig.hold(window, LEASE);
         return window;
     }
 
-    private List<Window> holdMoreThanACallHas() {
+    private List<MessageVisibility> holdMoreThanACallHas() {
         return IntStream.range(0, Renewer.CHUNK + 2)
                 .mapToObj(number -> hold("handle " + number))
                 .toList();
@@ -85,7 +85,7 @@ class RenewerTests {
 
     @Test
     void leaseIsRenewedAtHalfCountedFromBeforeItWasAskedFor() {
-        Window window = start();
+        MessageVisibility window = start();
         long askedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(2));
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
@@ -112,7 +112,7 @@ class RenewerTests {
             return CompletableFuture.completedFuture(
                     new QueueVisibility.Answers(Map.of("handle", QueueVisibility.Result.CHANGED)));
         };
-        Window window = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
+        MessageVisibility window = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
         rig.clock.advance(Duration.ofSeconds(1));
         rig.limit(window);
         rig.hold(rig.limiting(null).start("other", WINDOW), 14);
@@ -172,7 +172,7 @@ class RenewerTests {
 
     @Test
     void leaseCountsFromBeforeTheStoreWasAsked() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.onRenew(requested -> {
             rig.clock.advance(Duration.ofSeconds(5));
             return requested;
@@ -205,7 +205,7 @@ class RenewerTests {
 
     @Test
     void answerAfterStopIsIgnored() {
-        Window window = hold();
+        MessageVisibility window = hold();
         LateAnswer late = rig.queue.answerLater();
         rig.leasesWait();
         rig.tickFor(Duration.ofSeconds(15));
@@ -224,7 +224,7 @@ class RenewerTests {
 
     @Test
     void failedWindowIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseGoesOn() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.queue.answer(Collections.nCopies(20, QueueVisibility.Result.FAILED).toArray(QueueVisibility.Result[]::new));
 
         assertThat(rig.millisOfRequests(Duration.ofMillis(28_900)))
@@ -267,7 +267,7 @@ class RenewerTests {
 
     @Test
     void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
-        Window window = start();
+        MessageVisibility window = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
         rig.tickFor(Duration.ofSeconds(15));
@@ -285,7 +285,7 @@ class RenewerTests {
     void leaseThatGotNoAnswerIsTriedAgainAloneWhileTheOthersAreRenewedOrLost() {
         ClaimId unanswered = rig.hold(start("one"), LEASE);
         ClaimId renewed = rig.hold(start("two"), LEASE);
-        Window lost = start("three");
+        MessageVisibility lost = start("three");
         rig.hold(lost, LEASE);
         rig.store.onRenew(requested -> Set.of(renewed));
         rig.store.lock(unanswered);
@@ -303,7 +303,7 @@ class RenewerTests {
     @Test
     void leasesThatBecomeDueWhileACallIsMadeShareTheNextOne() {
         rig.leasesWait();
-        List<Window> windows = new ArrayList<>();
+        List<MessageVisibility> windows = new ArrayList<>();
         for (int second = 0; second < 5; second++) {
             windows.add(hold("handle " + second));
             rig.clock.advance(Duration.ofSeconds(2));
@@ -334,7 +334,7 @@ class RenewerTests {
     @Test
     void callOfLeasesThatIsLateHoldsNoAnswerOfAnotherBack() {
         rig.leasesWait();
-        List<Window> windows = holdMoreThanACallHas();
+        List<MessageVisibility> windows = holdMoreThanACallHas();
         rig.tickFor(Duration.ofSeconds(10));
 
         rig.renewLease();
@@ -343,14 +343,14 @@ class RenewerTests {
         rig.renewLease();
 
         rig.clock.advance(Duration.ofMillis(19_999));
-        assertThat(windows).filteredOn(Window::isHeld).hasSize(2);
+        assertThat(windows).filteredOn(MessageVisibility::isHeld).hasSize(2);
         assertThat(rig.timesLost).hasValue(0);
     }
 
     /** An interrupted handler has the last moment to stop in. */
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.loseRenewals(20);
 
         rig.tickFor(Duration.ofMillis(18_900));
@@ -370,7 +370,7 @@ class RenewerTests {
 
     @Test
     void outageThatIsOverBeforeTheLastMomentCostsNothing() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.loseRenewals(5);
 
         rig.tickFor(Duration.ofMinutes(1));
@@ -385,7 +385,7 @@ class RenewerTests {
     @ValueSource(booleans = {true, false})
     void leaseWithoutAnAnswerIsToldLostWhenItEndsAndIsNotResurrected(boolean isAnswered) {
         rig.leasesWait();
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.loseRenewals(isAnswered ? 0 : 1);
 
         rig.tickFor(Duration.ofMillis(19_900));
@@ -408,7 +408,7 @@ class RenewerTests {
 
     @Test
     void failureThatComesAfterTheLeaseWasToldLostChangesNothing() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.onRenew(requested -> {
             rig.tickFor(Duration.ofSeconds(10));
             assertThat(rig.timesLost).hasValue(1);
@@ -441,8 +441,8 @@ class RenewerTests {
     @Test
     void whatIsLeftToItsEndIsNotRenewedTogetherWithOthersEither() {
         rig.limiting(Duration.ofSeconds(5));
-        Window timedOut = hold();
-        Window other = start("other");
+        MessageVisibility timedOut = hold();
+        MessageVisibility other = start("other");
         ClaimId renewed = rig.hold(other, LEASE);
         rig.limit(timedOut);
 
@@ -458,7 +458,7 @@ class RenewerTests {
     @Test
     void pauseBeyondTheLeaseRevivesItIfNoWorkerTookTheKeyOver() {
         rig.leasesWait();
-        Window window = hold();
+        MessageVisibility window = hold();
 
         rig.clock.advance(Duration.ofSeconds(25));
         assertThat(window.isHeld()).isFalse();
@@ -486,7 +486,7 @@ class RenewerTests {
 
     @Test
     void windowThatIsRefusedWhileItsMessageIsDeletedIsNoLoss() {
-        Window window = start();
+        MessageVisibility window = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
         window.deleting();
@@ -499,7 +499,7 @@ class RenewerTests {
     /** Trap: an extension that is answered after the delete. */
     @Test
     void deleteWaitsForARenewalUnderWayAndForNoOther() {
-        Window window = start();
+        MessageVisibility window = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
@@ -515,7 +515,7 @@ class RenewerTests {
 
     @Test
     void pauseBeyondTheWindowNeverRenewsOrReturnsIt() {
-        Window window = start();
+        MessageVisibility window = start();
 
         rig.advance(Duration.ofSeconds(WINDOW));
         RenewalRig.returnAfter(window, Duration.ZERO);
@@ -526,7 +526,7 @@ class RenewerTests {
 
     @Test
     void returnMakesTheMessageVisibleAfterWholeSecondsAndStopsRenewals(CapturedOutput output) {
-        Window window = hold();
+        MessageVisibility window = hold();
 
         RenewalRig.returnAfter(window, Duration.ofMillis(2_001));
         rig.tickFor(Duration.ofMinutes(1));
@@ -539,7 +539,7 @@ class RenewerTests {
 
     @Test
     void messageThatCannotBeReturnedIsLeftToTheEndOfItsWindow(CapturedOutput output) {
-        Window window = start();
+        MessageVisibility window = start();
         rig.queue.answer(QueueVisibility.Result.FAILED);
 
         RenewalRig.returnAfter(window, Duration.ZERO);
@@ -556,7 +556,7 @@ class RenewerTests {
     /** Trap: the line said that renewals would be retried. */
     @Test
     void returnWhoseRequestFailsIsLoggedWithItsListenerAndItsCauseAndNotRetried(CapturedOutput output) {
-        Window window = start();
+        MessageVisibility window = start();
         rig.queue.failOnce(new IllegalStateException("connection refused"));
 
         RenewalRig.returnAfter(window, Duration.ZERO);
@@ -586,7 +586,7 @@ class RenewerTests {
 
     @Test
     void returnWaitsForARenewalUnderWay() {
-        Window window = start();
+        MessageVisibility window = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
@@ -599,7 +599,7 @@ class RenewerTests {
 
     @Test
     void returnDoesNothingPastTheDeadline() {
-        Window window = start();
+        MessageVisibility window = start();
         rig.clock.advance(Duration.ofSeconds(WINDOW));
 
         RenewalRig.returnAfter(window, Duration.ZERO);
@@ -609,7 +609,7 @@ class RenewerTests {
 
     @Test
     void returnDoesNothingIfTheDeadlinePassesWhileItWaits() {
-        Window window = start();
+        MessageVisibility window = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
         RenewalRig.returnAfter(window, Duration.ZERO);
@@ -624,7 +624,7 @@ class RenewerTests {
     void windowIsNeverExtendedBeyondTwelveHoursFromTheReceive() {
         rig = new RenewalRig(new RenewalSchedule(0.5, 0.2));
         rig.random = () -> 0.5;
-        Window window = rig.start(10_800);
+        MessageVisibility window = rig.start(10_800);
         for (long second = 1; second < 43_200; second++) {
             int before = rig.queue.requests().size();
             rig.advance(Duration.ofSeconds(1));
@@ -655,7 +655,7 @@ class RenewerTests {
     /** Trap: a handler that hangs would hold its key for ever. */
     @Test
     void leaseIsLostTwelveHoursAfterTheReceive() {
-        Window window = rig.start(43_200);
+        MessageVisibility window = rig.start(43_200);
         rig.hold(window, LEASE);
 
         for (long seconds = 1; seconds < 43_200; seconds++) {
@@ -670,7 +670,7 @@ class RenewerTests {
 
     @Test
     void leaseWhoseHalfComesAfterTheTwelveHoursIsLostThenToo() {
-        Window window = rig.start(43_200);
+        MessageVisibility window = rig.start(43_200);
         rig.clock.advance(Duration.ofHours(7));
         rig.hold(window, 43_200);
 
@@ -688,7 +688,7 @@ class RenewerTests {
      */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
-        Window window = rig.start(43_200);
+        MessageVisibility window = rig.start(43_200);
         rig.clock.advance(Duration.ofHours(5));
 
         RenewalRig.returnAfter(window, Duration.ofHours(12));
@@ -699,7 +699,7 @@ class RenewerTests {
     /** The store's thread crashes, so the renewal counts as unanswered. */
     @Test
     void crashOfARenewalCostsThisOneOnly() {
-        Window window = hold();
+        MessageVisibility window = hold();
         rig.store.onRenew(requested -> {
             throw new OutOfMemoryError("simulated");
         });
@@ -713,7 +713,7 @@ class RenewerTests {
     /** The next check was due later; the handler makes it due between two ticks. */
     @Test
     void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
-        Window window = start();
+        MessageVisibility window = start();
         rig.tickFor(Duration.ofMillis(300));
         window.choose(Duration.ofMillis(400), () -> CompletableFuture.completedFuture(null));
 

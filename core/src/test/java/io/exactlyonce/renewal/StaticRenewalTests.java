@@ -13,7 +13,7 @@ class StaticRenewalTests {
 
     @Test
     void neitherWindowNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
-        Window window = rig.hold(30);
+        MessageVisibility window = rig.hold(30);
         rig.limit(window);
 
         rig.tickFor(Duration.ofSeconds(5));
@@ -26,7 +26,7 @@ class StaticRenewalTests {
 
     @Test
     void handlerIsToldOnceWhenItsLeaseIsAboutToEnd() {
-        Window window = rig.hold(30);
+        MessageVisibility window = rig.hold(30);
 
         rig.tickFor(Duration.ofMillis(28_900));
         assertThat(rig.timesLost).hasValue(0);
@@ -42,7 +42,7 @@ class StaticRenewalTests {
 
     @Test
     void lastMomentOfAShortLeaseIsShort() {
-        Window window = rig.hold(2);
+        MessageVisibility window = rig.hold(2);
 
         rig.tickFor(Duration.ofMillis(1_800));
         assertThat(window.isHeld()).isTrue();

@@ -74,9 +74,9 @@ enum Guard {
      * A message is not returned after the local end of its visibility timeout. The receipt may make the next owner's
      * message visible.
      */
-    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
+    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.MessageVisibility#exposure"),
     /** A visibility timeout is not renewed after its local end, for the same reason. */
-    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#isOverForGood"),
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.MessageVisibility#isOverForGood"),
     /**
      * A message whose key is completed for other content is returned, because its sender used one key for two actions.
      */

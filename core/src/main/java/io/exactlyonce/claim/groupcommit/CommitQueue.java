@@ -52,7 +52,7 @@ final class CommitQueue {
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final Deque<Call> waiting = new ArrayDeque<>();
+    private final Deque<QueuedCall> waiting = new ArrayDeque<>();
 
     /** The keys of all batches that are being sent. */
     private final Set<ClaimKey> beingSent = new HashSet<>();
@@ -72,7 +72,7 @@ final class CommitQueue {
     }
 
     /** Adds a call; returns false if the queue is closed, and the call was not added. */
-    boolean add(Call call) {
+    boolean add(QueuedCall call) {
         lock.lock();
         try {
             if (closed) {
@@ -90,12 +90,12 @@ final class CommitQueue {
     }
 
     /** Waits for a batch; returns an empty one when the queue is closed and everything is flushed. */
-    List<Call> take() {
+    List<QueuedCall> take() {
         lock.lock();
         try {
             while (true) {
                 long wait = untilNextFlush();
-                List<Call> batch = wait <= 0 ? takeBatch() : List.of();
+                List<QueuedCall> batch = wait <= 0 ? takeBatch() : List.of();
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
@@ -139,7 +139,7 @@ final class CommitQueue {
         }
         int entries = 0;
         boolean isAwaited = false;
-        for (Call call : waiting) {
+        for (QueuedCall call : waiting) {
             entries += call.keys().size();
             isAwaited |= call.isAwaited();
             if (closed || entries * HELP_FROM >= settings.maxBatch()) {
@@ -154,8 +154,8 @@ final class CommitQueue {
     }
 
     /** Moves the calls that may be sent now into a batch. The batch is empty if there are none. */
-    private List<Call> takeBatch() {
-        List<Call> batch = new ArrayList<>();
+    private List<QueuedCall> takeBatch() {
+        List<QueuedCall> batch = new ArrayList<>();
         int entries = moveResolutions(batch);
         if (!batch.isEmpty()) {
             wasAlone = batch.size() == 1;
@@ -174,12 +174,12 @@ final class CommitQueue {
      * Moves waiting resolutions into an empty batch, at most one call for each key. Returns the number of their
      * entries.
      */
-    private int moveResolutions(List<Call> batch) {
+    private int moveResolutions(List<QueuedCall> batch) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
         int entries = 0;
         int weight = 0;
-        for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
-            Call call = each.next();
+        for (Iterator<QueuedCall> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
+            QueuedCall call = each.next();
             if (call.isClaim()) {
                 continue;
             }
@@ -202,11 +202,11 @@ final class CommitQueue {
      *
      * @param before the entries that the batch has already
      */
-    private void moveClaims(List<Call> batch, int before) {
+    private void moveClaims(List<QueuedCall> batch, int before) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
         int entries = before;
-        for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
-            Call call = each.next();
+        for (Iterator<QueuedCall> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
+            QueuedCall call = each.next();
             if (!call.isClaim()) {
                 continue;
             }
@@ -223,7 +223,7 @@ final class CommitQueue {
     }
 
     /** Marks the keys of a batch as no longer being sent, so that the next calls for these keys can be sent. */
-    void returned(List<Call> batch) {
+    void returned(List<QueuedCall> batch) {
         lock.lock();
         try {
             flushing--;
@@ -234,11 +234,11 @@ final class CommitQueue {
     }
 
     /** Removes calls that have waited this long, and returns them to be rejected. Calls that are being sent stay. */
-    List<Call> removeOlderThan(long nanos) {
+    List<QueuedCall> removeOlderThan(long nanos) {
         lock.lock();
         try {
             long now = clock.nanoTime();
-            List<Call> withdrawn = new ArrayList<>();
+            List<QueuedCall> withdrawn = new ArrayList<>();
             waiting.removeIf(call -> now - call.since() >= nanos && withdrawn.add(call));
             return withdrawn;
         } finally {
@@ -274,10 +274,10 @@ final class CommitQueue {
      * @param since when the call was made, by the clock
      * @param answer completed by the thread that took the call out of the queue
      */
-    record Call(
+    record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {
 
-        static Call of(ClaimBatch asked, boolean isAwaited, long since) {
+        static QueuedCall of(ClaimBatch asked, boolean isAwaited, long since) {
             List<ClaimKey> keys = new ArrayList<>();
             for (ClaimResolution resolution : asked.resolutions()) {
                 keys.add(resolution.claim().key());
@@ -285,7 +285,7 @@ final class CommitQueue {
             for (ClaimRequest claim : asked.claims()) {
                 keys.add(claim.key());
             }
-            return new Call(asked, keys, isAwaited, since, new CompletableFuture<>());
+            return new QueuedCall(asked, keys, isAwaited, since, new CompletableFuture<>());
         }
 
         boolean isClaim() {

@@ -12,7 +12,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Answer;
-import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
+import io.exactlyonce.claim.groupcommit.CommitQueue.QueuedCall;
 import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private CompletableFuture<Answer> ask(ClaimBatch asked, boolean isAwaited) {
-        Call call = Call.of(asked, isAwaited, scheduler.nanoTime());
+        QueuedCall call = QueuedCall.of(asked, isAwaited, scheduler.nanoTime());
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
@@ -124,7 +124,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     private void flush() {
         // The list exists before the batch is taken: without memory for it, the calls of the batch would get no answer.
         List<Runnable> answers = new ArrayList<>();
-        List<Call> batch = queue.take();
+        List<QueuedCall> batch = queue.take();
         if (batch.isEmpty()) {
             isFlushed = true;
             return;
@@ -142,7 +142,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
      * Writes a batch. If the store rejects the batch, halves it until the rejected call is alone, so that the other
      * calls do not fail.
      */
-    private void write(List<Call> batch, List<Runnable> answers) {
+    private void write(List<QueuedCall> batch, List<Runnable> answers) {
         try {
             apply(batch, answers);
         } catch (IllegalArgumentException poison) {
@@ -158,17 +158,17 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    private void apply(List<Call> batch, List<Runnable> answers) {
+    private void apply(List<QueuedCall> batch, List<Runnable> answers) {
         List<ClaimResolution> resolutions = new ArrayList<>();
         List<ClaimRequest> claims = new ArrayList<>();
-        for (Call call : batch) {
+        for (QueuedCall call : batch) {
             resolutions.addAll(call.asked().resolutions());
             claims.addAll(call.asked().claims());
         }
         long askedAt = scheduler.nanoTime();
         ClaimBatch.Result result = store.apply(new ClaimBatch(resolutions, claims));
         int answered = 0;
-        for (Call call : batch) {
+        for (QueuedCall call : batch) {
             int from = answered;
             answered += call.asked().claims().size();
             List<ClaimOutcome> claimed = result.claimed().subList(from, answered);
@@ -178,9 +178,9 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /** Fails the calls, each with its own exception, because callers add to the exceptions that they catch. */
-    private static void fail(List<Call> batch, Throwable failure, List<Runnable> answers) {
+    private static void fail(List<QueuedCall> batch, Throwable failure, List<Runnable> answers) {
         String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
-        for (Call call : batch) {
+        for (QueuedCall call : batch) {
             answers.add(() -> call.answer().completeExceptionally(new ClaimStoreUnavailableException(why, failure)));
         }
     }
@@ -198,8 +198,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         scheduler.after(SWEEP_INTERVAL, () -> Boundary.guardPeriodic("A sweep of waiting claims", this::sweep));
     }
 
-    private static void refuse(List<Call> calls, String why) {
-        for (Call call : calls) {
+    private static void refuse(List<QueuedCall> calls, String why) {
+        for (QueuedCall call : calls) {
             call.answer().completeExceptionally(new ClaimStoreBusyException(why));
         }
     }

@@ -11,7 +11,7 @@ import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.queue.QueueSettings;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.renewal.Window;
+import io.exactlyonce.renewal.MessageVisibility;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.Collection;
@@ -203,9 +203,9 @@ public final class Deliveries {
             return;
         }
         log.debug("Returning {}", delays);
-        Map<Window, Duration> windows = new LinkedHashMap<>();
+        Map<MessageVisibility, Duration> windows = new LinkedHashMap<>();
         delays.forEach((delivery, delay) -> windows.put(delivery.window(), delay));
-        Window.returnAll(subscription, windows);
+        MessageVisibility.returnAll(subscription, windows);
         for (Delivery delivery : delays.keySet()) {
             leave(delivery);
             delivery.end();

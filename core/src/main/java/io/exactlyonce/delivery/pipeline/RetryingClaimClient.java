@@ -252,7 +252,7 @@ public final class RetryingClaimClient {
      * @param <A> the store's answer
      * @param <T> the caller's answer
      */
-    private abstract class Call<A, T> {
+    private abstract class RepeatedCall<A, T> {
 
         private final RetryCondition condition;
         private final CompletableFuture<T> answer = new CompletableFuture<>();
@@ -261,7 +261,7 @@ public final class RetryingClaimClient {
         private int failures;
         private boolean isEnded;
 
-        Call(RetryCondition condition) {
+        RepeatedCall(RetryCondition condition) {
             this.condition = condition;
         }
 
@@ -351,7 +351,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    private final class ClaimCall extends Call<Claimed, Claimed> {
+    private final class ClaimCall extends RepeatedCall<Claimed, Claimed> {
 
         private final List<ClaimRequest> requests;
 
@@ -397,7 +397,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    private final class ResolutionCall extends Call<ClaimAnswers, Set<ClaimId>> {
+    private final class ResolutionCall extends RepeatedCall<ClaimAnswers, Set<ClaimId>> {
 
         private final List<ClaimResolution> resolutions;
         private final boolean isAwaited;

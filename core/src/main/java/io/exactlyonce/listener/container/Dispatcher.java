@@ -293,7 +293,7 @@ final class Dispatcher {
      * themselves.
      */
     private void leaveCallersOfTheStop() {
-        for (ReceivedMessage message : prefetch.inFlight()) {
+        for (ReceivedMessage message : prefetch.unfinished()) {
             if (isStopping(message.delivery())) {
                 log.info("{} is not awaited by the stop of its listener, which its own handler has called", message);
                 message.delivery().outliveStop();

@@ -37,7 +37,7 @@ final class PrefetchLimiter<M> {
     private final int mostPrefetched;
     private final NanoClock clock;
     private final Map<M, Handling> messages = new HashMap<>();
-    private final Counter inFlight = new Counter(new AtomicInteger());
+    private final Counter unfinished = new Counter(new AtomicInteger());
     private final Deque<Waiting<M>> waiting = new ArrayDeque<>();
     private int handled;
     private int prefetched;
@@ -81,7 +81,7 @@ final class PrefetchLimiter<M> {
     synchronized int onReceived(List<M> arrived) {
         for (M message : arrived) {
             messages.put(message, new Handling());
-            inFlight.add(1);
+            unfinished.add(1);
         }
         int released = Math.max(0, Math.min(arrived.size(), prefetchLimit() - prefetched));
         prefetched += released;
@@ -116,9 +116,9 @@ final class PrefetchLimiter<M> {
             long took = Math.max(0, clock.nanoTime() - ended.startedAt);
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
-        inFlight.add(-1);
+        unfinished.add(-1);
         // The next message that leaves keeps its permit, in exchange for a permit that was released early.
-        if (prefetched > Math.min(prefetchLimit(), inFlight.get())) {
+        if (prefetched > Math.min(prefetchLimit(), unfinished.get())) {
             prefetched--;
             return false;
         }
@@ -182,11 +182,11 @@ final class PrefetchLimiter<M> {
         synchronized (this) {
             isClosed = true;
         }
-        return inFlight.awaitAtMost(0, timeout);
+        return unfinished.awaitAtMost(0, timeout);
     }
 
     /** Returns the messages in flight. */
-    synchronized List<M> inFlight() {
+    synchronized List<M> unfinished() {
         return List.copyOf(messages.keySet());
     }
 }

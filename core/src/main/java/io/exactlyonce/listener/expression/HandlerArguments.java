@@ -39,7 +39,7 @@ public final class HandlerArguments {
     private static final Map<String, Argument> ALWAYS_THERE =
             Map.of(PAYLOAD, Argument.PAYLOAD, "message", Argument.MESSAGE, "headers", Argument.HEADERS);
 
-    private final Handler handler;
+    private final HandlerSignature handler;
     private final boolean isBatch;
     private final @Nullable MethodParameter list;
     private final Refusal refusal;
@@ -52,7 +52,7 @@ public final class HandlerArguments {
      * @param refusal makes the exceptions of the listener
      * @throws RuntimeException the listener's refusal, if the class has no names of arguments
      */
-    public HandlerArguments(Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
+    public HandlerArguments(HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
         this(handler, refusal, isBatch, list);
         if (!handler.hasNames() && !isBatch) {
             throw refused(
@@ -61,7 +61,7 @@ public final class HandlerArguments {
         }
     }
 
-    private HandlerArguments(Handler handler, Refusal refusal, boolean isBatch, @Nullable MethodParameter list) {
+    private HandlerArguments(HandlerSignature handler, Refusal refusal, boolean isBatch, @Nullable MethodParameter list) {
         this.handler = handler;
         this.isBatch = isBatch;
         this.list = list;
@@ -76,7 +76,7 @@ public final class HandlerArguments {
      * @param refusal of the listener
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
-            Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
+            HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
         // Without its resolver, a list is as the message has it.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)

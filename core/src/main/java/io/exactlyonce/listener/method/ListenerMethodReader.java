@@ -9,7 +9,7 @@ import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.pipeline.TypedReconciler;
-import io.exactlyonce.listener.expression.Handler;
+import io.exactlyonce.listener.expression.HandlerSignature;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
@@ -77,7 +77,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
             rules.requireFit(bean);
             rules.requireFit(modes.whenKeyMissing(declared));
         }
-        Supplier<Handler> seen = () -> handler(bean, declared, handler, resolvers);
+        Supplier<HandlerSignature> seen = () -> handler(bean, declared, handler, resolvers);
         Supplier<HandlerArguments> arguments = () -> new HandlerArguments(
                 seen.get(), ListenerRules.isBatch(method), ListenerRules.list(method), declared::refused);
         return new ListenerMethod(
@@ -121,12 +121,12 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
     }
 
-    private Handler handler(
+    private HandlerSignature handler(
             Object bean,
             ListenerDeclaration declared,
             InvocableHandlerMethod handler,
             List<HandlerMethodArgumentResolver> resolvers) {
-        return Handler.of(
+        return HandlerSignature.of(
                 AopUtils.getTargetClass(bean),
                 declared.method(),
                 handler.getMethodParameters(),
@@ -195,7 +195,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return DurationFormatterUtils.print(bound, DurationFormat.Style.COMPOSITE);
     }
 
-    private InDoubtSettings doubt(ListenerDeclaration declared, Supplier<Handler> handler, ResolvableType result) {
+    private InDoubtSettings doubt(ListenerDeclaration declared, Supplier<HandlerSignature> handler, ResolvableType result) {
         ExactlyOnceListener says = declared.annotation();
         return new InDoubtSettings(
                 says.whenInDoubt(),
@@ -209,7 +209,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return configured == null ? declared.annotation().maxAttempts() : configured;
     }
 
-    private TypedReconciler reconciler(ListenerDeclaration declared, Handler handler, ResolvableType result) {
+    private TypedReconciler reconciler(ListenerDeclaration declared, HandlerSignature handler, ResolvableType result) {
         Method method = declared.method();
         TypedReconciler reconciler = new TypedReconciler(
                 bean(

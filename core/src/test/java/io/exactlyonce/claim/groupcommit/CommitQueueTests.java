@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
+import io.exactlyonce.claim.groupcommit.CommitQueue.QueuedCall;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import io.exactlyonce.queue.FakeClock;
 import java.time.Duration;
@@ -42,17 +42,17 @@ class CommitQueueTests {
 
     @Test
     void claimGoesAtOnce() {
-        Call call = asked(claim);
+        QueuedCall call = asked(claim);
 
         assertTaken(call);
     }
 
     @Test
     void completionsThatComeWithinAMomentGoTogether() {
-        Call first = completed();
+        QueuedCall first = completed();
         assertThat(delay()).isEqualTo(CommitQueue.GATHER_NANOS);
         pass(CommitQueue.GATHER_NANOS - 1);
-        Call second = completed();
+        QueuedCall second = completed();
         assertThat(delay()).isOne();
         pass(1);
 
@@ -61,23 +61,23 @@ class CommitQueueTests {
 
     @Test
     void claimWaitsForNothingAndTakesCompletionsAlong() {
-        Call completion = completed();
-        Call call = asked(claim);
+        QueuedCall completion = completed();
+        QueuedCall call = asked(claim);
 
         assertTaken(completion, call);
     }
 
     @Test
     void endThatIsAwaitedWaitsForNothingAndTakesCompletionsAlong() {
-        Call completion = completed();
-        Call release = ended(new ClaimResolution.Released(claim.id(), "failed", false), true);
+        QueuedCall completion = completed();
+        QueuedCall release = ended(new ClaimResolution.Released(claim.id(), "failed", false), true);
 
         assertTaken(completion, release);
     }
 
     @Test
     void completionsThatAreMuchWaitForNothing() {
-        List<Call> completions = new ArrayList<>();
+        List<QueuedCall> completions = new ArrayList<>();
         for (int i = 1; i < MUCH; i++) {
             completions.add(completed());
         }
@@ -95,14 +95,14 @@ class CommitQueueTests {
         pass(CommitQueue.GATHER_NANOS);
         queue.returned(queue.take());
 
-        Call alone = completed();
+        QueuedCall alone = completed();
         assertThat(delay()).isZero();
-        List<Call> onItsWay = queue.take();
+        List<QueuedCall> onItsWay = queue.take();
         assertThat(onItsWay).containsExactly(alone);
-        Call first = completed();
-        Call second = completed();
+        QueuedCall first = completed();
+        QueuedCall second = completed();
         queue.returned(onItsWay);
-        List<Call> together = queue.take();
+        List<QueuedCall> together = queue.take();
         assertThat(together).containsExactly(first, second);
         queue.returned(together);
 
@@ -122,7 +122,7 @@ class CommitQueueTests {
 
     @Test
     void closedQueueGathersNothing() {
-        Call completion = completed();
+        QueuedCall completion = completed();
 
         queue.close();
 
@@ -134,9 +134,9 @@ class CommitQueueTests {
     @Test
     void whatComesDuringABatchSharesTheNextOneUnlessItsFlusherIsStuck() {
         asked(request(newKey()));
-        List<Call> onItsWay = queue.take();
-        Call first = asked(claim);
-        Call second = asked(request(newKey()));
+        List<QueuedCall> onItsWay = queue.take();
+        QueuedCall first = asked(claim);
+        QueuedCall second = asked(request(newKey()));
         assertThat(delay()).isEqualTo(CommitQueue.STUCK_NANOS);
         pass(CommitQueue.STUCK_NANOS - 1);
         assertThat(delay()).isOne();
@@ -149,8 +149,8 @@ class CommitQueueTests {
     @Test
     void batchThatIsBackMakesWayForWhatCameMeanwhile() {
         asked(request(newKey()));
-        List<Call> onItsWay = queue.take();
-        Call call = asked(claim);
+        List<QueuedCall> onItsWay = queue.take();
+        QueuedCall call = asked(claim);
 
         queue.returned(onItsWay);
 
@@ -161,7 +161,7 @@ class CommitQueueTests {
     void secondFlusherHelpsWhereMuchWaits() {
         asked(request(newKey()));
         queue.take();
-        List<Call> calls = new ArrayList<>();
+        List<QueuedCall> calls = new ArrayList<>();
         for (int i = 0; i < MUCH; i++) {
             calls.add(asked(request(newKey())));
         }
@@ -172,9 +172,9 @@ class CommitQueueTests {
 
     @Test
     void flusherThatGathersIsWokenByAClaim() throws Exception {
-        Caller<List<Call>> flusher = flusher();
-        Call completion = completed();
-        Call call = asked(claim);
+        Caller<List<QueuedCall>> flusher = flusher();
+        QueuedCall completion = completed();
+        QueuedCall call = asked(claim);
 
         assertThat(flusher.answer().get()).isEqualTo(List.of(completion, call));
     }
@@ -182,8 +182,8 @@ class CommitQueueTests {
     /** Idle flushers look again after an hour only. */
     @Test
     void restOfWhatIsTooMuchForOneBatchWakesTheNextFlusher() throws Exception {
-        Caller<List<Call>> first = flusher();
-        Caller<List<Call>> second = flusher();
+        Caller<List<QueuedCall>> first = flusher();
+        Caller<List<QueuedCall>> second = flusher();
         String large = "x".repeat(3_000_000);
         completed(claim, large);
         completed(request(newKey()), large);
@@ -199,11 +199,11 @@ class CommitQueueTests {
     @Test
     void callGoesUndividedWhenAllItsKeysMayAndLaterOnesForThemGoBehindIt() {
         asked(claim);
-        List<Call> onItsWay = queue.take();
+        List<QueuedCall> onItsWay = queue.take();
         ClaimRequest free = request(newKey());
-        Call poll = asked(free, request(claim.key()));
-        Call later = asked(request(free.key()));
-        Call other = asked(request(newKey()));
+        QueuedCall poll = asked(free, request(claim.key()));
+        QueuedCall later = asked(request(free.key()));
+        QueuedCall other = asked(request(newKey()));
         queue.close();
 
         assertTaken(other);
@@ -214,13 +214,13 @@ class CommitQueueTests {
     @Test
     void nothingGoesOfAKeyThatIsOnItsWayWithAnotherBatch() throws Exception {
         asked(claim);
-        List<Call> onItsWay = queue.take();
-        Call call = asked(claim);
-        Call other = asked(request(newKey()));
+        List<QueuedCall> onItsWay = queue.take();
+        QueuedCall call = asked(claim);
+        QueuedCall other = asked(request(newKey()));
         pass(CommitQueue.STUCK_NANOS);
 
         assertTaken(other);
-        Caller<List<Call>> flusher = flusher();
+        Caller<List<QueuedCall>> flusher = flusher();
         assertThat(flusher.answer()).isNotDone();
         queue.returned(onItsWay);
         assertThat(flusher.answer().get()).isEqualTo(List.of(call));
@@ -229,9 +229,9 @@ class CommitQueueTests {
     /** So that no completion waits behind many claims. */
     @Test
     void endsGoBeforeTheClaimsOfABatch() {
-        Call call = asked(claim);
-        Call release = ended(new ClaimResolution.Released(request(newKey()).id(), "failed", false), true);
-        Call completion = completed();
+        QueuedCall call = asked(claim);
+        QueuedCall release = ended(new ClaimResolution.Released(request(newKey()).id(), "failed", false), true);
+        QueuedCall completion = completed();
 
         assertTaken(release, completion, call);
     }
@@ -239,9 +239,9 @@ class CommitQueueTests {
     @Test
     void resultsThatAreLargeTogetherGoOneAfterTheOtherAndOneThatIsLargerAloneGoes() {
         String large = "x".repeat(3_000_000);
-        Call first = completed(claim, large);
-        Call second = completed(request(newKey()), large + large);
-        Call small = completed(request(newKey()), "1");
+        QueuedCall first = completed(claim, large);
+        QueuedCall second = completed(request(newKey()), large + large);
+        QueuedCall small = completed(request(newKey()), "1");
         queue.close();
 
         assertTaken(first, small);
@@ -250,9 +250,9 @@ class CommitQueueTests {
 
     @Test
     void onlyWhatHasWaitedForTooLongIsTakenBack() {
-        Call overdue = asked(claim);
+        QueuedCall overdue = asked(claim);
         pass(1);
-        Call patient = completed();
+        QueuedCall patient = completed();
 
         pass(9);
         assertThat(queue.removeOlderThan(11)).isEmpty();
@@ -261,31 +261,31 @@ class CommitQueueTests {
         assertThat(queue.removeOlderThan(10)).isEqualTo(List.of(patient));
     }
 
-    private Call asked(ClaimRequest... requests) {
+    private QueuedCall asked(ClaimRequest... requests) {
         return add(new ClaimBatch(List.of(), List.of(requests)), true);
     }
 
-    private Call completed() {
+    private QueuedCall completed() {
         return completed(request(newKey()), null);
     }
 
-    private Call completed(ClaimRequest request, String result) {
+    private QueuedCall completed(ClaimRequest request, String result) {
         return ended(new ClaimResolution.Completed(request.id(), result), false);
     }
 
-    private Call ended(ClaimResolution resolution, boolean isAwaited) {
+    private QueuedCall ended(ClaimResolution resolution, boolean isAwaited) {
         return add(new ClaimBatch(List.of(resolution), List.of()), isAwaited);
     }
 
-    private Call add(ClaimBatch asked, boolean isAwaited) {
-        Call call = Call.of(asked, isAwaited, clock.nanoTime());
+    private QueuedCall add(ClaimBatch asked, boolean isAwaited) {
+        QueuedCall call = QueuedCall.of(asked, isAwaited, clock.nanoTime());
         assertThat(queue.add(call)).isTrue();
         return call;
     }
 
-    private List<Call> assertTaken(Call... calls) {
+    private List<QueuedCall> assertTaken(QueuedCall... calls) {
         assertThat(delay()).isNotPositive();
-        List<Call> batch = queue.take();
+        List<QueuedCall> batch = queue.take();
         assertThat(batch).isEqualTo(List.of(calls));
         return batch;
     }
@@ -295,7 +295,7 @@ class CommitQueueTests {
     }
 
     /** Takes the next batch, in a thread of its own. */
-    private Caller<List<Call>> flusher() {
+    private Caller<List<QueuedCall>> flusher() {
         return GroupCommitRig.call(queue::take);
     }
 }

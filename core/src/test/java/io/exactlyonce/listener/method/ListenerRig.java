@@ -19,7 +19,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.expression.Handler;
+import io.exactlyonce.listener.expression.HandlerSignature;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
@@ -135,7 +135,7 @@ public final class ListenerRig {
                 .mapToObj(index -> new SynthesizingMethodParameter(method, index))
                 .toArray(MethodParameter[]::new);
         return new HandlerArguments(
-                Handler.of(method.getDeclaringClass(), method, parameters, resolvers, name -> name),
+                HandlerSignature.of(method.getDeclaringClass(), method, parameters, resolvers, name -> name),
                 ListenerRules.isBatch(method),
                 ListenerRules.list(method),
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));

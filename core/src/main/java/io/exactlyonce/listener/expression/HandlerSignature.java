@@ -29,7 +29,7 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
  * @param placeholders resolves placeholders in the names of headers
  * @param names the names of the arguments; empty if the class has none
  */
-public record Handler(
+public record HandlerSignature(
         Class<?> type,
         Method method,
         List<MethodParameter> parameters,
@@ -59,7 +59,7 @@ public record Handler(
         for (MethodParameter parameter : parameters) {
             parameter.initParameterNameDiscovery(PARAMETER_NAMES);
         }
-        return new Handler(
+        return new HandlerSignature(
                 type,
                 method,
                 Arrays.asList(parameters),

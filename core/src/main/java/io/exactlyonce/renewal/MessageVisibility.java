@@ -30,9 +30,9 @@ import org.slf4j.LoggerFactory;
  * consumer may have the message. On a standard queue our old receipt handle would still act on the message, so the
  * queue is no longer called.
  */
-public final class Window extends Renewable {
+public final class MessageVisibility extends Renewable {
 
-    private static final Logger log = LoggerFactory.getLogger(Window.class);
+    private static final Logger log = LoggerFactory.getLogger(MessageVisibility.class);
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
@@ -43,7 +43,7 @@ public final class Window extends Renewable {
     private volatile CompletableFuture<Void> underWay = DONE;
     private volatile @Nullable HandlerDeadline deadline;
 
-    Window(
+    MessageVisibility(
             Renewer renewer,
             Subscription subscription,
             VisibilityWindow length,
@@ -243,8 +243,8 @@ public final class Window extends Renewable {
      *
      * @param delays rounded up to whole seconds, and at most the time until SQS's ceiling, beyond which SQS refuses
      */
-    public static void returnAll(Subscription subscription, Map<Window, Duration> delays) {
-        Map<Window, Change> ready = new LinkedHashMap<>(delays.size());
+    public static void returnAll(Subscription subscription, Map<MessageVisibility, Duration> delays) {
+        Map<MessageVisibility, Change> ready = new LinkedHashMap<>(delays.size());
         delays.forEach((window, delay) -> {
             boolean ours = window.isInvisible();
             CompletableFuture<Void> ended = window.ended();
@@ -258,7 +258,7 @@ public final class Window extends Renewable {
         expose(subscription, ready);
     }
 
-    private Map<Window, Change> exposure(Duration delay) {
+    private Map<MessageVisibility, Change> exposure(Duration delay) {
         long now = renewer.now();
         long seconds = Math.min(delay.plusNanos(999_999_999).toSeconds(), secondsLeft(now));
         return isOver(now) || isChosenBeyond(now + delay.toNanos())
@@ -266,7 +266,7 @@ public final class Window extends Renewable {
                 : Map.of(this, new Change(receiptHandle, (int) seconds));
     }
 
-    private static void expose(Subscription subscription, Map<Window, Change> changes) {
+    private static void expose(Subscription subscription, Map<MessageVisibility, Change> changes) {
         if (changes.isEmpty()) {
             return;
         }
@@ -278,7 +278,7 @@ public final class Window extends Renewable {
                         .thenAccept(answers -> returned(subscription, changes.keySet(), answers)));
     }
 
-    private static void returned(Subscription subscription, Set<Window> windows, Answers answers) {
+    private static void returned(Subscription subscription, Set<MessageVisibility> windows, Answers answers) {
         if (answers.failure() != null) {
             log.warn(
                     "Returning messages of {} failed; they become visible when their visibility timeouts end",
