@@ -191,7 +191,7 @@ class ExactlyOnceAutoConfigurationTests {
         });
     }
 
-    /** One connection is reserved for renewals, and one for look-ups. */
+    /** One connection is reserved for renewals, and one for lookups. */
     @Test
     void claimsShareNoMoreTransactionsAtATimeThanThePoolHasConnectionsFor() {
         runner.run(context -> assertThat(context.getBean(GroupCommitSettings.class))

@@ -32,7 +32,13 @@ public final class Lease extends Renewable {
      * @param window of the claim's delivery; {@code null} if the claim has no message
      * @param holder is stopped if the lease is lost; must not block
      */
-    Lease(Renewer renewer, @Nullable MessageVisibility window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
+    Lease(
+            Renewer renewer,
+            @Nullable MessageVisibility window,
+            ClaimId claim,
+            Duration length,
+            long askedAt,
+            Runnable holder) {
         super(renewer, length, window == null ? askedAt : window.receivedAt, askedAt);
         this.window = window;
         this.claim = claim;

@@ -118,7 +118,8 @@ public final class Renewer {
             String messageId,
             String receiptHandle,
             long receivedAt) {
-        MessageVisibility window = new MessageVisibility(this, subscription, length, messageId, receiptHandle, receivedAt);
+        MessageVisibility window =
+                new MessageVisibility(this, subscription, length, messageId, receiptHandle, receivedAt);
         windows.add(window);
         return window;
     }

@@ -242,7 +242,7 @@ public final class ScriptedStore implements FencingClaimStore {
         looksFail = fail;
     }
 
-    /** Runs an action in the next look-up without another action, after its answer is made. */
+    /** Runs an action in the next lookup without another action, after its answer is made. */
     public synchronized void duringLook(Runnable event) {
         duringLooks.add(event);
     }

@@ -181,7 +181,7 @@ class HostileNeighbourIT {
     }
 
     /**
-     * Claims, duplicates, renewals, completions, look-ups, takeovers, parking, decisions, fences, transactions,
+     * Claims, duplicates, renewals, completions, lookups, takeovers, parking, decisions, fences, transactions,
      * retention.
      */
     private void useAll(ClaimTable claims) throws Throwable {
@@ -455,7 +455,7 @@ class HostileNeighbourIT {
         database.requireReady();
     }
 
-    /** A look-up by its key needs no lock. */
+    /** A lookup by its key needs no lock. */
     @Test
     void roleThatOnlyConnectsReadsNoClaimAndDelaysLookUpsByHashOnly() throws Exception {
         start(Path.PUBLIC);

@@ -346,8 +346,8 @@ class ListenerBeansIT {
         Map<String, String> queue = Map.of("test.prototype", SQS.createQueue(3));
         for (Class<?>[] beans : List.of(
                 new Class<?>[] {OfAPrototype.class}, new Class<?>[] {OfAPrototype.class, UsesPrototype.class})) {
-            assertThatThrownBy(() -> TestApplication.start(
-                            EmbeddedDatabase.shared().createDatabase(), queue, beans))
+            assertThatThrownBy(() ->
+                            TestApplication.start(EmbeddedDatabase.shared().createDatabase(), queue, beans))
                     .hasStackTraceContaining("its scope is 'prototype'");
         }
     }

@@ -151,7 +151,7 @@ enum SqlCheck {
             "AND claim_id = ? AND status = 'HELD'",
             "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
-    /** An operator's decision applies only to the claim that was parked at the look-up. */
+    /** An operator's decision applies only to the claim that was parked at the lookup. */
     DECIDED_CLAIM(
             Guard.DECISION_NAMES_ITS_CLAIM,
             "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",

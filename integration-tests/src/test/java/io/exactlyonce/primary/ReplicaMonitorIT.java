@@ -91,7 +91,7 @@ class ReplicaMonitorIT {
         }
     }
 
-    /** Trap: each look-up opened a connection, authenticated, and closed it. */
+    /** Trap: each lookup opened a connection, authenticated, and closed it. */
     @Test
     void looksShareAConnectionOfThePool() {
         var opened = new AtomicInteger();

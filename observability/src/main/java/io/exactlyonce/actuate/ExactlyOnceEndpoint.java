@@ -88,7 +88,7 @@ public final class ExactlyOnceEndpoint {
         this.audit = audit;
         this.observed = observed;
         this.shown = shown;
-        OneAtATime lookUps = new OneAtATime("look-up");
+        OneAtATime lookUps = new OneAtATime("lookup");
         OneAtATime decisions = new OneAtATime("decision");
         this.keys = new KeyDecisions(claims, lookUps, decisions, messages, listeners);
         this.parked = new ParkedRequests(claims, lookUps, decisions, messages, listeners);

@@ -105,7 +105,7 @@ class ParkedRequestsTests {
     private final ParkedMessages messages = new ParkedMessages();
     private final ListenerStates listeners = new ListenerStates();
     private final ParkedRequests requests =
-            new ParkedRequests(store, new OneAtATime("look-up"), new OneAtATime("decision"), messages, listeners);
+            new ParkedRequests(store, new OneAtATime("lookup"), new OneAtATime("decision"), messages, listeners);
 
     private Page page(@Nullable Object scope, @Nullable Object error, @Nullable Object limit, @Nullable Object after) {
         return body(Page.class, requests.list(key -> "******", scope, error, limit, after));
@@ -327,7 +327,7 @@ class ParkedRequestsTests {
     @Test
     void storeThatShowsNoClaimsHasNone() {
         ParkedRequests none =
-                new ParkedRequests(null, new OneAtATime("look-up"), new OneAtATime("decision"), messages, listeners);
+                new ParkedRequests(null, new OneAtATime("lookup"), new OneAtATime("decision"), messages, listeners);
 
         assertThat(none.list(key -> key, null, null, null, null).getStatus()).isEqualTo(501);
         assertThat(none.decide(key -> key, "'operator'", dryRun(null, "orders", null))

@@ -9,7 +9,7 @@ public final class ListenerFailures {
 
     private ListenerFailures() {}
 
-    /** Returns the failure of a queue look-up in region eu-central-1, at a custom endpoint or at AWS's endpoint. */
+    /** Returns the failure of a queue lookup in region eu-central-1, at a custom endpoint or at AWS's endpoint. */
     public static QueueUnavailableException queueUnavailable(
             String queue, String listener, @Nullable String endpoint, Throwable cause) {
         return new QueueUnavailableException(

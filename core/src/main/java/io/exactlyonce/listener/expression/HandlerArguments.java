@@ -52,7 +52,8 @@ public final class HandlerArguments {
      * @param refusal makes the exceptions of the listener
      * @throws RuntimeException the listener's refusal, if the class has no names of arguments
      */
-    public HandlerArguments(HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
+    public HandlerArguments(
+            HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
         this(handler, refusal, isBatch, list);
         if (!handler.hasNames() && !isBatch) {
             throw refused(
@@ -61,7 +62,8 @@ public final class HandlerArguments {
         }
     }
 
-    private HandlerArguments(HandlerSignature handler, Refusal refusal, boolean isBatch, @Nullable MethodParameter list) {
+    private HandlerArguments(
+            HandlerSignature handler, Refusal refusal, boolean isBatch, @Nullable MethodParameter list) {
         this.handler = handler;
         this.isBatch = isBatch;
         this.list = list;

@@ -9,8 +9,8 @@ import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.pipeline.TypedReconciler;
-import io.exactlyonce.listener.expression.HandlerSignature;
 import io.exactlyonce.listener.expression.HandlerArguments;
+import io.exactlyonce.listener.expression.HandlerSignature;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
 import io.exactlyonce.listener.message.PayloadType;
@@ -195,7 +195,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return DurationFormatterUtils.print(bound, DurationFormat.Style.COMPOSITE);
     }
 
-    private InDoubtSettings doubt(ListenerDeclaration declared, Supplier<HandlerSignature> handler, ResolvableType result) {
+    private InDoubtSettings doubt(
+            ListenerDeclaration declared, Supplier<HandlerSignature> handler, ResolvableType result) {
         ExactlyOnceListener says = declared.annotation();
         return new InDoubtSettings(
                 says.whenInDoubt(),

@@ -230,7 +230,8 @@ class CommitQueueTests {
     @Test
     void endsGoBeforeTheClaimsOfABatch() {
         QueuedCall call = asked(claim);
-        QueuedCall release = ended(new ClaimResolution.Released(request(newKey()).id(), "failed", false), true);
+        QueuedCall release =
+                ended(new ClaimResolution.Released(request(newKey()).id(), "failed", false), true);
         QueuedCall completion = completed();
 
         assertTaken(release, completion, call);

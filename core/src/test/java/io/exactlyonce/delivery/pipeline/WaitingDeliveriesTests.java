@@ -78,7 +78,7 @@ class WaitingDeliveriesTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** Lets time pass as the two schedulers do, with renewals each second and a look-up each quarter of a second. */
+    /** Lets time pass as the two schedulers do, with renewals each second and a lookup each quarter of a second. */
     private void pass(Duration duration) {
         for (long quarter = duration.toMillis() / 250; quarter > 0; quarter--) {
             rig.clock.advance(Duration.ofMillis(250));
@@ -249,7 +249,7 @@ class WaitingDeliveriesTests {
         assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
-    /** The answer to the claim (the key is held) is newer than the answer to the look-up (the key is free). */
+    /** The answer to the claim (the key is held) is newer than the answer to the lookup (the key is free). */
     @Test
     void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);

@@ -6,7 +6,7 @@ package io.exactlyonce.dynamodb.model;
  * @param claim the name of its claim
  * @param lease the remaining ticks of the lease by the worker's own count, which starts with its request
  * @param end the lease's end that its pending request will write, as in {@link Item#end()}
- * @param sees whether the item is unchanged since this worker's last look-up
+ * @param sees whether the item is unchanged since this worker's last lookup
  * @param seenFor the number of ticks for which the item was unchanged
  */
 record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seenFor) {

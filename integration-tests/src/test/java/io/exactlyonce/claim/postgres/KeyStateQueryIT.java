@@ -26,7 +26,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** Look-ups of keys that transactions hold by an advisory lock, and the check of the server that answers. */
+/** Lookups of keys that transactions hold by an advisory lock, and the check of the server that answers. */
 class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
@@ -59,7 +59,7 @@ class KeyStateQueryIT {
         return new JdbcTemplate(new SingleConnectionDataSource(other, true));
     }
 
-    /** Runs in the transaction of the other connection, which continues after the look-up. */
+    /** Runs in the transaction of the other connection, which continues after the lookup. */
     private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
         return TestDatabase.store(new SingleConnectionDataSource(other, true)).peek(keys);
     }

@@ -312,7 +312,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static void requireTurn(ResultSet turn) throws SQLException {
         turn.next();
         if (!turn.getBoolean(1)) {
-            throw new ClaimStoreBusyException("Another look-up by hash runs on this database");
+            throw new ClaimStoreBusyException("Another lookup by hash runs on this database");
         }
     }
 

@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/** The counterpart of {@link MissingGuard} for operators' decisions and for look-ups. */
+/** The counterpart of {@link MissingGuard} for operators' decisions and for lookups. */
 enum MissingDecisionGuard {
     RELEASE_ASKS_FOR_THE_PARKED_CLAIM {
         @Override

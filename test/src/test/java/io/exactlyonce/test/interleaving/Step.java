@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  *
  * @param worker the worker
  * @param key the key
- * @param variant selects the payload, the lease, the age of the claim or look-up, and the duration
+ * @param variant selects the payload, the lease, the age of the claim or lookup, and the duration
  */
 record Step(Kind kind, int worker, int key, int variant) {
 
@@ -29,7 +29,7 @@ record Step(Kind kind, int worker, int key, int variant) {
         PARK,
         PARK_IN_DOUBT,
         LOOK,
-        /** An operator looks parked keys up, and sometimes decides on an old look-up. */
+        /** An operator looks parked keys up, and sometimes decides on an old lookup. */
         RELEASE_PARKED,
         COMPLETE_PARKED,
         /** The worker forgets its claims and never mentions them again. */

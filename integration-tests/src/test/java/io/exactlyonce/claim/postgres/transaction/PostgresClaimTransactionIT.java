@@ -142,7 +142,7 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** Only the look-up of earlier claims and the completion disable scans. */
+    /** Only the lookup of earlier claims and the completion disable scans. */
     @ParameterizedTest
     @ValueSource(strings = {"on", "off"})
     void statementsOfTheApplicationArePlannedAsItAsks(String asked) throws Throwable {
