@@ -30,7 +30,7 @@ class FailuresInLogsTests {
     /** The harmless ways in which a log line may use a failure. */
     private static final Pattern HARMLESS = Pattern.compile(
             "\\b(PrintableException|RedactedException)\\.(of|reason)\\([\\w.()]*\\)|\\bwhy\\(\\w+\\)|\\w+\\.get(Message|Class)\\(\\)"
-                    + "|\\w+ instanceof \\w+|\\w+ [=!]= null|ClaimPool\\.sqlState\\(\\w+\\)|\\b(reason|TypeAndPlace\\.of)\\(\\w+\\)|\\w+\\.problem\\(\\)");
+                    + "|\\w+ instanceof \\w+|\\w+ [=!]= null|ClaimPool\\.sqlState\\(\\w+\\)|\\b(reason|printable|TypeAndPlace\\.of)\\(\\w+\\)|\\w+\\.problem\\(\\)");
 
     @Test
     void everyFailureIsLoggedAsALogCanTakeIt() throws IOException {

@@ -141,18 +141,19 @@ public final class Boundary {
             log.error(
                     "{} crashed; its deliveries are abandoned until visibility timeout and lease expire",
                     entry,
-                    isQuote(crash) ? RedactedException.of(crash) : PrintableException.of(crash));
+                    printable(crash));
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }
     }
 
     /**
-     * Returns whether a crash may quote a sender's content: an error that application code throws, such as a converter.
-     * The JVM's own errors name classes and sizes, which the remedy needs.
+     * Returns what a log may show of a crash. An error that application code throws, such as a converter's, may quote a
+     * sender's content. The JVM's own errors name classes and sizes, which the remedy needs.
      */
-    private static boolean isQuote(Throwable crash) {
-        return crash instanceof Error && !(crash instanceof VirtualMachineError) && !(crash instanceof LinkageError);
+    private static @Nullable Throwable printable(Throwable crash) {
+        boolean isOfTheJvm = crash instanceof VirtualMachineError || crash instanceof LinkageError;
+        return crash instanceof Error && !isOfTheJvm ? RedactedException.of(crash) : PrintableException.of(crash);
     }
 
     private static void tellOfPeriodic(String task, Throwable crash) {

@@ -48,7 +48,7 @@ enum Guard {
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** The worker counts its lease from before the request. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$RepeatedCall#attempt"),
     /** A claim that is answered after its lease has expired is released, and the handler is not called. */
     HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.Admission#admits"),
     /** {@code ensureHeld()} checks the deadline at the moment of the call. */

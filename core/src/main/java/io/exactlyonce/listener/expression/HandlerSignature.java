@@ -49,7 +49,7 @@ public record HandlerSignature(
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
     /** Finds the names of a method's arguments. */
-    public static Handler of(
+    public static HandlerSignature of(
             Class<?> type,
             Method method,
             MethodParameter[] parameters,

@@ -180,8 +180,8 @@ class MemoryTests {
     }
 
     /**
-     * As many polls as threads are read at a time, and each is at its last message. The part of the SDK, which holds
-     * the bodies twice while it reads an answer, and of a fingerprint are room of the formula here.
+     * Each thread reads a poll, and all of them are at the last message. The formula also has room for the SDK, which
+     * holds the bodies twice while it reads an answer, and for a fingerprint. This test uses neither.
      */
     @ParameterizedTest
     @ValueSource(ints = {60_000, 250_000})

@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.KeyStatus;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.security.SecureRandom;
