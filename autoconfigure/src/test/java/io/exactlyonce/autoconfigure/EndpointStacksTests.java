@@ -37,6 +37,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -44,6 +46,10 @@ import tools.jackson.databind.json.JsonMapper;
 class EndpointStacksTests {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
+    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
+
     private static final JsonMapper JSON = new JsonMapper();
     private static final Instant NOON = Instant.parse("2026-11-28T12:00:00.000001Z");
 

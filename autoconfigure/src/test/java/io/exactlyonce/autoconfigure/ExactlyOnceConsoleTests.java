@@ -21,12 +21,17 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.DefaultResourceLoader;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 
 /** {@code /actuator/exactlyonceconsole} on each of Spring Boot's web stacks, in an application without listeners. */
 class ExactlyOnceConsoleTests {
 
     private static final int LARGEST = 60_000;
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
+    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     /** Applications need neither SQS nor a database before they have a listener. */
     @SpringBootConfiguration(proxyBeanMethods = false)

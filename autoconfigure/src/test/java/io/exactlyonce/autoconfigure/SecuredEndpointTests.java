@@ -44,6 +44,8 @@ import org.springframework.security.web.server.csrf.CookieServerCsrfTokenReposit
 import org.springframework.security.web.server.csrf.CsrfToken;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -55,6 +57,10 @@ import tools.jackson.databind.json.JsonMapper;
 class SecuredEndpointTests {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
+    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
+
     private static final JsonMapper JSON = new JsonMapper();
 
     @SpringBootConfiguration(proxyBeanMethods = false)

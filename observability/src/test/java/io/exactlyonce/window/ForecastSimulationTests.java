@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,7 +48,11 @@ class ForecastSimulationTests {
                 .toList();
         further = LongStream.rangeClosed(1, SEEDS)
                 .boxed()
-                .flatMap(seed -> Shapes.FURTHER.stream().map(shape -> Played.of(shape, seed)))
+                .flatMap(seed -> Shapes.FURTHER.stream().<Supplier<Played>>map(shape -> () -> Played.of(shape, seed)))
+                .toList()
+                // Streams within flatMap are never parallel.
+                .parallelStream()
+                .map(Supplier::get)
                 .toList();
         jumps = Shapes.JUMPS.parallelStream().map(shape -> Played.of(shape, 1)).toList();
         steady =
