@@ -17,6 +17,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.Principal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -164,7 +165,7 @@ class EndpointStacksTests {
         if (caller.length > 0) {
             request.header("Caller", caller[0]);
         }
-        return CLIENT.send(request.build(), BodyHandlers.ofString());
+        return CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
     }
 
     private static HttpResponse<String> post(URI uri, String body) throws Exception {

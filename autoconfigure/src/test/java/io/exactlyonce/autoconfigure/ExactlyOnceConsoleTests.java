@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.security.MessageDigest;
 import java.util.Base64;
 import java.util.List;
@@ -78,6 +79,7 @@ class ExactlyOnceConsoleTests {
         // The request of a browser.
         HttpRequest request = HttpRequest.newBuilder(page)
                 .header("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+                .timeout(Duration.ofSeconds(30))
                 .build();
         return CLIENT.send(request, BodyHandlers.ofString());
     }

@@ -9,6 +9,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -223,7 +224,7 @@ class SecuredEndpointTests {
         }
 
         private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-            HttpResponse<String> response = CLIENT.send(request.build(), BodyHandlers.ofString());
+            HttpResponse<String> response = CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
             response.headers().allValues("Set-Cookie").forEach(cookie -> {
                 String[] pair = cookie.split(";", 2)[0].split("=", 2);
                 cookies.put(pair[0], pair[1]);
