@@ -26,7 +26,10 @@ class CounterTests {
         threads.shutdownNow();
     }
 
-    /** Each round the count falls while a thread begins to wait for that: a little before, a little after, or in between. */
+    /**
+     * One thread begins to wait for zero in each round, while another thread lowers the count. The pause before the
+     * decrement varies, so the wait begins before, during or after the decrement.
+     */
     @Test
     @Timeout(60)
     void threadThatBeginsToWaitMissesNoChange() throws Exception {
@@ -58,7 +61,7 @@ class CounterTests {
         assertThat(waiter.get()).isEqualTo(ROUNDS);
     }
 
-    /** The limit of the test interrupts its thread. */
+    /** JUnit's timeout interrupts the test's thread, and the loop must then stop. */
     private static void yieldUnlessInterrupted() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("The waiting thread missed a change");

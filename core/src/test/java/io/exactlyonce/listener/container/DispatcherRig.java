@@ -62,7 +62,7 @@ final class DispatcherRig {
     final ScriptedStore store = new ScriptedStore();
     final FakeTimer timer = new FakeTimer();
 
-    /** Tasks that wait for a thread of the store; none do unless {@link #holdStore} is set. */
+    /** Tasks that wait for a thread of the store. The queue stays empty unless {@link #holdStore} was called. */
     final Deque<Runnable> asked = new ArrayDeque<>();
 
     private boolean isStoreHeld;
@@ -144,10 +144,10 @@ final class DispatcherRig {
         });
     }
 
-    /** Is called when a message has been read and has its claim. */
+    /** A callback for each message that was read and has its claim. */
     Consumer<ReceivedMessage> specified = received -> {};
 
-    /** Bodies are JSON of this class from now on; otherwise they are texts. */
+    /** Later bodies are JSON of this class. Without this call, bodies are texts. */
     void readAs(Class<?> payload) {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
         converter.setPayloadTypeMapper(any -> null);
@@ -175,7 +175,7 @@ final class DispatcherRig {
         return sink;
     }
 
-    /** The interceptor's replacement for a message. */
+    /** The interceptor that replaces each message. */
     Function<Message<Object>, Message<Object>> interceptor = message -> message;
 
     private CompletableFuture<?> handle(List<Message<Object>> messages) {
@@ -196,7 +196,7 @@ final class DispatcherRig {
         });
     }
 
-    /** A handler that names the first of its messages as failed. */
+    /** A handler that reports its first message as failed. */
     CompletableFuture<?> failFirst(List<Message<Object>> messages) {
         return call(messages, claimed -> BatchResult.failed(0, new IOException("the item's own")));
     }
@@ -236,14 +236,14 @@ final class DispatcherRig {
         }
     }
 
-    /** Lets the store answer all calls, also those that follow from its answers. */
+    /** Lets the store answer all calls, including calls that follow from its answers. */
     void answerStore() {
         while (!asked.isEmpty()) {
             asked.remove().run();
         }
     }
 
-    /** Delivers messages for the first time. The first letter of a name is the group. */
+    /** Delivers messages for the first time. The first letter of a message's name is its group. */
     void arrive(String... names) {
         arriveAgain(1, names);
     }
@@ -276,7 +276,7 @@ final class DispatcherRig {
         }
     }
 
-    /** Returns how many permits are held. */
+    /** Returns how many permits are in use. */
     int permits() {
         return permits.taken.get();
     }

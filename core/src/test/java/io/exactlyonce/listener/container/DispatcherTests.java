@@ -72,7 +72,7 @@ class DispatcherTests {
 
     private final Deque<Runnable> waiting = new ArrayDeque<>();
 
-    /** Handlers wait for threads until {@link #runThreads}. */
+    /** Keeps handlers waiting for a thread until {@link #runThreads} is called. */
     private DispatcherRig withoutThreads(DispatcherRig rig) {
         rig.executor = waiting::add;
         return rig;
@@ -162,7 +162,10 @@ class DispatcherTests {
         assertThat(waiting).hasSize(1);
     }
 
-    /** The executor may run tasks on its caller, or make it wait; threads of the SDK and the store must do neither. */
+    /**
+     * An application's executor may run a task on the calling thread, or block that thread. Threads of the SDK and of
+     * the store must therefore never call the executor.
+     */
     @Test
     void messagesAreHandedToAnExecutorOfTheApplicationsOwnOnThreadsOfTheListeners() {
         ContainerSettings settings =
@@ -221,7 +224,7 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    /** No interceptor, listener or error handler of the application's gets a batch without messages. */
+    /** Interceptors, listeners and error handlers of an application must never receive an empty batch. */
     @Test
     void threadOfABatchThatTheStopHasGivenBackFindsNothingToDo() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Batches(), "orders"));
@@ -276,7 +279,9 @@ class DispatcherTests {
         }
     }
 
-    /** An interceptor or an observer, or what an asynchronous error handler makes of it. */
+    /**
+     * The failure comes after the handler's success: from an interceptor, an observer or an asynchronous error handler.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void failureBehindAHandlerThatHasSucceededIsALineToo(boolean isBatch) {
@@ -310,7 +315,10 @@ class DispatcherTests {
         }
     }
 
-    /** An exception for one message of a batch does not concern those whose handler succeeded. */
+    /**
+     * One message loses its claim, so the batch fails with an exception. The exception adds no log line for the other
+     * messages, whose handler succeeded.
+     */
     @Test
     void claimOfABatchThatIsLostGivesItsMessageALineAndTheOthersNone() {
         try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
@@ -329,7 +337,7 @@ class DispatcherTests {
         }
     }
 
-    /** A listener on a FIFO queue claims on the handler's thread. */
+    /** The thread of the handler claims the key on a FIFO queue, so a message without a thread has no claim. */
     @Test
     void messageWithoutAThreadHasALineThoughItIsNotClaimed() {
         try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
@@ -357,7 +365,7 @@ class DispatcherTests {
         assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
     }
 
-    /** Trap: callbacks got the polled message, without the additions of an interceptor. */
+    /** Trap: callbacks received the polled message, which lacks the changes of interceptors. */
     @Test
     void acknowledgementResultCallbackIsToldOfMessagesAsInterceptorsHandedThemOn() {
         for (DispatcherRig rig :
@@ -378,7 +386,10 @@ class DispatcherTests {
         }
     }
 
-    /** Messages of four megabytes, all of one key, whose handler is slow: a thousand wait. */
+    /**
+     * A slow handler can keep a thousand messages of the same key waiting. Messages of megabytes would then fill the
+     * memory.
+     */
     @Test
     void messageThatWaitsForItsKeyIsNotKeptInMemory() {
         for (Object listener : List.of(new Reruns(), new Batches(), new Parks())) {
@@ -399,7 +410,7 @@ class DispatcherTests {
         }
     }
 
-    /** A separate stack frame, which keeps no reference after its return. */
+    /** A separate method, because its stack frame would otherwise keep the message reachable. */
     private static Reference<?> arrive(DispatcherRig rig, String name) {
         var message = FakeReceives.message(name, name.substring(0, 1), 1);
         rig.arrive(List.of(message));
@@ -446,7 +457,10 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    /** Trap: awspring throws, and keeps the permits; a listener that has lost all of them polls no more. */
+    /**
+     * Trap: if the executor rejects a task, Spring Cloud AWS throws and keeps the permits. A listener without permits
+     * stops polling.
+     */
     @ParameterizedTest
     @CsvSource({"orders, false", "orders, true", "orders.fifo, false", "orders.fifo, true"})
     void permitsAreGivenBackAndMessagesReturned(String queue, boolean isBatch) {
@@ -463,7 +477,10 @@ class DispatcherTests {
         assertThat(rig.renewer.renewedCount()).isZero();
     }
 
-    /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
+    /**
+     * If the next message started earlier, a stop would interrupt the group's messages before they begin, and they
+     * would go untried to the dead-letter queue.
+     */
     @Test
     void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), FIFO));
@@ -528,8 +545,8 @@ class DispatcherTests {
     }
 
     /**
-     * N17: if the head of a group waits, its later messages are returned even on their last receive, because order has
-     * priority.
+     * N17: if the head of a group waits, later messages of the group are returned, even on their last receive. Order
+     * has priority.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
@@ -563,7 +580,7 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    /** Two messages, whose handlers have ended, and whose outcomes wait for the store. */
+    /** Delivers two messages whose handlers end. The store does not record the outcomes yet. */
     private static DispatcherRig twoBeingRecorded() {
         DispatcherRig rig = new DispatcherRig(
                 ListenerRig.settings(new Parks(), "handle"),
@@ -615,8 +632,8 @@ class DispatcherTests {
     }
 
     /**
-     * The application's limit may be lower than the listener's number, and a released permit counts as an ended
-     * message.
+     * The application's limit may be lower than the listener's concurrency. Its back pressure counts each released
+     * permit as a completed message.
      */
     @Test
     void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {
@@ -647,8 +664,8 @@ class DispatcherTests {
     }
 
     /**
-     * Whatever happens in whatever order, and whichever step crashes: in the end no permit is missing, nothing is
-     * counted twice, and nothing is renewed.
+     * Events come in random order, and random steps crash. At the end every permit is free, nothing is counted twice,
+     * and no renewal continues.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
@@ -708,7 +725,7 @@ class DispatcherTests {
                     }
                     default -> {
                         if (!waiting.isEmpty()) {
-                            // A thread that claims waits for the store.
+                            // The store must answer, because the task may claim on this thread and wait for the answer.
                             rig.releaseStore();
                             waiting.remove().run();
                         }
@@ -721,7 +738,7 @@ class DispatcherTests {
                 rig.deliveries.beginStop(rig.subscription);
             }
             runAll(handlers);
-            // Ends what waits for a key.
+            // A stop ends the waits for keys.
             rig.deliveries.beginStop(rig.subscription);
             runAll(handlers);
 

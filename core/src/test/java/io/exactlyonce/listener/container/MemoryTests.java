@@ -30,13 +30,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** Measures the memory that deliveries keep of their messages, for docs/sizing.md. */
+/** Measures how much memory deliveries use for their messages, for docs/sizing.md. */
 class MemoryTests {
 
     private static final int DELIVERIES = 1_000;
     private static final int BODY = 60_000;
 
-    /** Longer than SQS makes them. */
+    /** The length of a receipt handle, longer than SQS creates. */
     private static final int HANDLE = 1_024;
 
     private static final int KEY = 512;
@@ -46,12 +46,12 @@ class MemoryTests {
         void handle(String order) {}
     }
 
-    /** The formula of the page, with the defaults of the rig. */
+    /** The limit on waiting deliveries with the defaults of the rig, as in the formula of the page. */
     private static final int MOST_WAITING = 1_000;
 
     private static final int MOST_DELETES = 8_192;
 
-    /** The length of JSON of empty objects, by which its payload is longer. */
+    /** The memory of a payload for each character of its body, if the body is a list of empty JSON objects. */
     private static final long JSON_FACTOR = 30;
 
     record Basket(String id, List<Map<String, Object>> x) {}
@@ -66,12 +66,12 @@ class MemoryTests {
         void handle(List<Basket> baskets) {}
     }
 
-    /** The memory that all threads keep between two fingerprints. */
+    /** The memory that all threads together keep between two fingerprints. */
     private static final long SPARE = 6L << 20;
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
 
-    /** Objects that the first collection finds unreachable may need a second one. */
+    /** Collects twice, because some unreachable objects need a second collection. */
     private static long heap() {
         System.gc();
         System.gc();
@@ -87,7 +87,7 @@ class MemoryTests {
         }
     }
 
-    /** Outside Latin-1, so that each character has two bytes. */
+    /** Creates a body with a character outside Latin-1, so that the string uses two bytes for each character. */
     private static Message message(int number) {
         String unique = "\u20ac%d ".formatted(number);
         return FakeReceives.message(number + "h".repeat(HANDLE), "", 1).toBuilder()
@@ -136,8 +136,9 @@ class MemoryTests {
     }
 
     /**
-     * Duplicates fill the limit on waiting, no delete is answered, and handlers of the worst JSON do not end while as many messages as
-     * possible are received. The page promises an upper bound, by which somebody sizes a heap: twice as much would be useless.
+     * Duplicates fill the limit on waiting deliveries, and no delete is answered. Handlers keep the most expensive JSON
+     * in memory, and the listener receives as many messages as possible. An operator sizes the heap by the page, so the
+     * page's bound may be at most twice the measured use.
      */
     @ParameterizedTest
     @CsvSource({"60000, 10, false", "250000, 8, false", "60000, 10, true", "250000, 8, true"})
@@ -162,7 +163,7 @@ class MemoryTests {
         full.executor = task -> new Thread(task).start();
         full.handler = messages -> {
             messages.forEach(each -> running.countDown());
-            // The payloads are used after the wait.
+            // The handler uses the payloads after its wait, so they stay in memory.
             return end.thenRun(() -> assertThat(messages)
                     .allSatisfy(each -> assertThat(each.getPayload()).isInstanceOf(Basket.class)));
         };
@@ -180,8 +181,8 @@ class MemoryTests {
     }
 
     /**
-     * Each thread reads a poll, and all of them are at the last message. The formula also has room for the SDK, which
-     * holds the bodies twice while it reads an answer, and for a fingerprint. This test uses neither.
+     * Each thread reads a poll and stops at its last message. The formula also includes a fingerprint and the SDK,
+     * which keeps each body twice while it reads an answer. This test uses neither.
      */
     @ParameterizedTest
     @ValueSource(ints = {60_000, 250_000})
@@ -261,7 +262,7 @@ class MemoryTests {
         }
     }
 
-    /** The length is that of a body with two bytes for each character, whose payload is as large as any. */
+    /** Creates a message whose payload is as large as a payload can be. The body uses two bytes for each character. */
     private static Message basket(String id, int characters) {
         String body = "{\"id\":\"%s\",\"x\":[{\"\":\"\u20ac\"}%s]}".formatted(id, ",{}".repeat(characters / 3));
         return FakeReceives.message(id.hashCode() + "h".repeat(HANDLE), "", 1).toBuilder()

@@ -88,10 +88,10 @@ class MessageDeleterTests {
         }
     };
 
-    /** Sends at once. */
+    /** Sends each delete at once. */
     private final MessageDeleter deleter = deleter(true, null, null);
 
-    /** Gathers three, for half a second. */
+    /** Buffers up to three deletes, for half a second at most. */
     private final MessageDeleter gathering = deleter(false, Duration.ofMillis(500), 3);
 
     private MessageDeleter deleter(boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
@@ -138,7 +138,7 @@ class MessageDeleterTests {
         return (SqsAcknowledgementException) failed.get(0);
     }
 
-    /** Trap: a renewal that is answered after the delete is an error without a cause. */
+    /** Trap: if SQS answers a renewal after the delete, the log shows an error without a cause. */
     @Test
     void deleteIsSentWhenTheRenewalUnderWayIsAnswered() {
         ReceivedMessage early = receive("early");
@@ -155,7 +155,10 @@ class MessageDeleterTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** A callback gets contents, which a sender may make as long as a queue takes. */
+    /**
+     * Application callbacks receive message contents, so a message stays in memory until it is deleted. A sender can
+     * make a message as long as the queue accepts.
+     */
     @Test
     void messagesOfAMegabyteAreDeletedAtOnceAndNoneIsPolledUntilTheyAre() throws InterruptedException {
         renewed.complete(new Answers(Map.of()));
@@ -177,7 +180,7 @@ class MessageDeleterTests {
         assertThat(gathering.awaitRoom(PATIENCE)).isTrue();
     }
 
-    /** Among others, since ten are deleted together. */
+    /** The request also deletes another message, because up to ten deletes share a request. */
     @Test
     void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {
         renewed.complete(new Answers(Map.of()));
@@ -193,7 +196,7 @@ class MessageDeleterTests {
         assertThat(succeeded).containsExactly(List.of(handled.message()));
     }
 
-    /** The message must not count as deleted, because it is redelivered and still needs its renewal. */
+    /** The refused message is redelivered and still needs its renewal, so it must not count as deleted. */
     @Test
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
         ReceivedMessage refused = receive("refused");
@@ -210,7 +213,8 @@ class MessageDeleterTests {
     }
 
     /**
-     * Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled.
+     * Trap: without a second delete, the message is redelivered although it was handled. On its last receive it goes to
+     * the dead-letter queue.
      */
     @ParameterizedTest
     @CsvSource({"InternalError, false", "RequestThrottled, true"})
@@ -276,7 +280,9 @@ class MessageDeleterTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** Trap: awspring waits for a flush that it does not schedule any more, and drops what is buffered. */
+    /**
+     * Trap: on stop, Spring Cloud AWS waits for a flush that is no longer scheduled, and drops the buffered deletes.
+     */
     @Test
     @Timeout(10)
     void whatIsBufferedIsSentWhenTheListenerStops() {
@@ -320,7 +326,8 @@ class MessageDeleterTests {
     }
 
     /**
-     * Trap: a message is renewed while its delete is buffered, and its FIFO group waits for a number that never comes.
+     * Trap: a buffered delete keeps renewing its message, and the message's FIFO group waits. If the buffer never
+     * reached its threshold, the wait would not end.
      */
     @ParameterizedTest
     @CsvSource({
@@ -348,7 +355,10 @@ class MessageDeleterTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** In a group, later messages arrive when the earlier one is deleted: each delete is held for a second at most. */
+    /**
+     * The next message of a FIFO group arrives only after the earlier message is deleted. The buffer therefore sends
+     * each delete after one second at most.
+     */
     @Test
     void groupContinuesAlthoughItsDeletesAreNeverEnough() {
         MessageDeleter counting = deleter(true, null, 10);
@@ -364,7 +374,7 @@ class MessageDeleterTests {
         assertThat(timer.delays()).containsOnly(Duration.ofSeconds(1)).hasSize(2);
     }
 
-    /** Both messages are handled, and any of them may be deleted first. */
+    /** Both messages were handled, so SQS may delete either of them first. */
     @Test
     void twoOfAGroupInOneRequestAreDeletedEachForItself() {
         MessageDeleter counting = deleter(true, null, 2);
@@ -457,7 +467,10 @@ class MessageDeleterTests {
         assertThat(sqs.deletes()).extracting(List::size).containsExactly(10, 1);
     }
 
-    /** The client is closed behind the stop: a delete that is under way then, or is to be sent again, would be lost. */
+    /**
+     * The application closes the client after the stop. Deletes in flight and deletes that wait for a retry would then
+     * be lost.
+     */
     @Test
     @Timeout(20)
     void stopWaitsUntilTheQueueHasAnswered() throws Exception {

@@ -38,7 +38,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Readable messages, and messages that no server would accept. */
+/** Reads valid messages, and messages that no server would accept. */
 class MessageReaderTests {
 
     record Order(String orderId) {}
@@ -82,7 +82,7 @@ class MessageReaderTests {
 
     private static SqsMessagingMessageConverter converter() {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
-        // Spring Cloud AWS does this if it knows the type of a listener's payload.
+        // Spring Cloud AWS sets this mapper if it knows the payload type of a listener.
         converter.setPayloadTypeMapper(any -> null);
         return converter;
     }
@@ -108,7 +108,7 @@ class MessageReaderTests {
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
     }
 
-    /** Ten of a megabyte each would have payloads of 300 MB before there is a thread for one. */
+    /** Ten payloads of one megabyte each would use 300 MB before a thread can handle any of them. */
     @Test
     void payloadOfALargeMessageIsNotKeptUntilItsHandlerIsCalled() {
         String large = "{\"orderId\":\"" + "1".repeat(MessageReader.LARGE) + "\"}";
@@ -145,7 +145,7 @@ class MessageReaderTests {
 
     record Refund(String orderId) {}
 
-    /** A class whose initializer a sender must not be able to run. */
+    /** A class whose initializer must not run because of a sender. */
     static final class Harmful {
         static {
             System.setProperty("harmful.initialized", "true");

@@ -57,7 +57,10 @@ class PermitsTests {
         assertThat(permits.request(SHORT)).isEqualTo(permitsForLessThanAPoll);
     }
 
-    /** Each poll that waits costs money, and several bring nothing sooner than one does. */
+    /**
+     * Each waiting poll on an idle queue costs money, and several waiting polls receive messages no sooner than one
+     * poll.
+     */
     @ParameterizedTest
     @CsvSource({"AUTO, 1", "FIXED_HIGH_THROUGHPUT, 10", "ALWAYS_POLL_MAX_MESSAGES, 1"})
     void onePollAtATimeWaitsWhereNoneBringsAnythingUnlessTheModeSaysOtherwise(BackPressureMode mode, int pollsAtATime)

@@ -24,7 +24,7 @@ class PrefetchLimiterTests {
     private final PrefetchLimiter<Object> limiter = new PrefetchLimiter<>(MOST, POLL, () -> now);
     private final List<Object> begun = new ArrayList<>();
 
-    /** Messages that have neither started nor left. */
+    /** Messages that arrived and have not started. */
     private final Deque<Object> arrived = new ArrayDeque<>();
 
     private int permits = MOST;
@@ -42,7 +42,7 @@ class PrefetchLimiterTests {
         return all;
     }
 
-    /** One that was polled, or comes otherwise. */
+    /** Returns a message that was polled, and receives another one if none is left. */
     private Object next() {
         if (arrived.isEmpty()) {
             limiter.onReceived(arrive(1));
@@ -65,7 +65,7 @@ class PrefetchLimiterTests {
         limiter.proceed();
     }
 
-    /** One poll whose handlers take so long. */
+    /** Polls once, and runs a handler of the given duration for each message. */
     private void handle(Duration each) {
         poll(POLL);
         for (int i = 0; i < POLL; i++) {
@@ -238,7 +238,7 @@ class PrefetchLimiterTests {
         }
     }
 
-    /** In any order of events no permit is lost or made, and no more handlers run than the limit. */
+    /** No order of events loses or duplicates a permit, and the number of running handlers stays within the limit. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {

@@ -59,7 +59,7 @@ import org.springframework.retry.backoff.BackOffContext;
 import org.springframework.retry.backoff.BackOffPolicy;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** A container of Spring Cloud AWS that starts, polls and stops with our consumer. */
+/** Starts, polls with and stops a container of Spring Cloud AWS that uses our consumer. */
 @ExtendWith(OutputCaptureExtension.class)
 class QueueConsumerTests {
 
@@ -83,11 +83,11 @@ class QueueConsumerTests {
     private final CompletableFuture<Void> mayEnd = new CompletableFuture<>();
     private final CompletableFuture<Void> mayEndLater = new CompletableFuture<>();
 
-    /** The result of a handler; {@code null} if its work is done. */
+    /** Returns the handler's result for a payload: a future, or {@code null} if the handler is done. */
     private Function<String, @Nullable CompletableFuture<Void>> worker =
             payload -> payload.startsWith("slow") ? mayEnd : payload.startsWith("later") ? mayEndLater : null;
 
-    /** The action of a handler before it returns that. */
+    /** An action of the handler before it returns the result of {@link #worker}. */
     private ThrowingConsumer<String> action = payload -> {};
 
     private final SqsMessageListenerContainer<Object> container = new SqsMessageListenerContainer<>(sqs);
@@ -173,7 +173,7 @@ class QueueConsumerTests {
         awaitRequests(2);
     }
 
-    /** Trap: awspring waits up to 10 s for as many permits as a poll may fetch, while one handler is slow. */
+    /** Trap: while one handler is slow, Spring Cloud AWS waits up to 10 s for all permits of a full poll. */
     @Test
     void listenerPollsWithThePermitsThatAreFreeWhileAHandlerIsSlow() {
         start(options -> {});
@@ -188,8 +188,8 @@ class QueueConsumerTests {
     }
 
     /**
-     * Trap: Spring Cloud AWS waits as long for the end of an idle listener's poll, and misses the end of a poll that
-     * received all its messages.
+     * Trap: Spring Cloud AWS waits for {@code maxDelayBetweenPolls} until an idle listener's poll ends. The wait also
+     * continues if that poll received all requested messages.
      */
     @Test
     void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItAskedFor() {
@@ -201,7 +201,10 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
     }
 
-    /** The same with awspring's default of ten messages: nine handlers are slow, and nothing comes for a while. */
+    /**
+     * The listener has the default of ten concurrent messages. Nine handlers are slow, and the next poll receives
+     * nothing.
+     */
     @Test
     void listenerPollsWithThePermitsThatCameBackWhileItsOnlyPollHadOne() {
         start(options -> options.maxDelayBetweenPolls(Duration.ofHours(1)));
@@ -213,7 +216,7 @@ class QueueConsumerTests {
         awaitRequests(3);
 
         mayEnd.complete(null);
-        // Handlers that end on two threads may share a request.
+        // Two handlers that end at the same time may share a delete request.
         await().atMost(Duration.ofSeconds(5))
                 .until(() -> sqs.deletes().stream().mapToInt(List::size).sum() == 9);
         assertThat(sqs.requests())
@@ -226,7 +229,7 @@ class QueueConsumerTests {
     }
 
     /**
-     * Polls are answered, handlers end and permits come back in whatever order; then the listener stops, perhaps
+     * Polls are answered, handlers end and permits are released in random order. Then the listener stops, in some runs
      * during a poll.
      */
     @ParameterizedTest
@@ -275,7 +278,7 @@ class QueueConsumerTests {
     }
 
     /**
-     * Thousands of messages that end together leave permits for hundreds of polls, and the SDK's client has 50
+     * Thousands of messages that end together release permits for hundreds of polls, but the SDK's client has only 50
      * connections.
      */
     @Test
@@ -306,7 +309,7 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
     }
 
-    /** A crash would repeat the effects of all of them. */
+    /** A crash would repeat the effects of all messages whose outcomes are not recorded. */
     @Test
     void nothingIsPolledWhileAsManyOutcomesAsItMayHandleAreNotOnRecord() {
         Queue<Runnable> asked = new ConcurrentLinkedQueue<>();
@@ -324,7 +327,7 @@ class QueueConsumerTests {
         awaitHandled(2);
         isHeld.set(true);
         mayEnd.complete(null);
-        // The poll that was waiting for a permit.
+        // The end of the handlers releases permits, and the poll that waited for a permit sends its request.
         awaitRequests(2);
         assertThat(asked).hasSize(2);
         sqs.answer(1);
@@ -337,8 +340,8 @@ class QueueConsumerTests {
     }
 
     /**
-     * In a real outage four of five listeners polled no more, because the line that reported the crash crashed as
-     * well.
+     * Trap: in a real outage, four of five listeners stopped polling, because the code that logged the crash also
+     * crashed.
      */
     @Test
     void listenerPollsWithAllPermitsAfterItsPollsCrashedAndWhatTellsOfThem() {
@@ -379,7 +382,7 @@ class QueueConsumerTests {
         awaitHandled(1);
     }
 
-    /** A message that no memory is left for costs its own receive, and no permit. */
+    /** If memory runs out when a message is taken over, the message loses this receive. Its permit is released. */
     @Test
     void crashWhileMessagesAreTakenOverReturnsTheirPermits() {
         AtomicInteger crashes = new AtomicInteger();
@@ -403,7 +406,7 @@ class QueueConsumerTests {
         assertThat(handled).extracting(Message::getPayload).containsExactly("m");
     }
 
-    /** An executor of the application's may be meant by it, whose threads go on to serve the listener. */
+    /** The interrupt may be meant for other work of the application's executor, whose thread later polls. */
     @Test
     void interruptThatIsNoStopEndsNoPolling() {
         AtomicReference<Thread> poller = new AtomicReference<>();
@@ -458,7 +461,7 @@ class QueueConsumerTests {
         assertThat(pauses).hasValue(1);
     }
 
-    /** A server other than AWS may number its messages. */
+    /** A server other than AWS may use message ids that are no UUIDs. */
     @Test
     void idThatIsNoUuidIsReadIfTheContainerSaysSo() {
         start(options -> options.convertMessageIdToUuid(false));
@@ -497,7 +500,7 @@ class QueueConsumerTests {
         assertThat(sqs.deletes()).containsExactly(List.of("m"));
     }
 
-    /** The test takes the two seconds that an interrupted handler has. */
+    /** The test takes two seconds, because a stop waits so long for an interrupted handler. */
     @Test
     void messageWhoseHandlerOutlivesTheStopIsRenewedNoMore() {
         worker = payload -> new CompletableFuture<>() {
@@ -517,7 +520,7 @@ class QueueConsumerTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** Stops the container on the thread of its own handler; polls end meanwhile. */
+    /** Stops the container on the thread of the container's own handler. Meanwhile, another thread ends the polls. */
     private void stopFromHandler() {
         AtomicBoolean hasStopped = new AtomicBoolean();
         CompletableFuture<Void> polls = CompletableFuture.runAsync(() -> await().until(() -> {
@@ -551,8 +554,8 @@ class QueueConsumerTests {
     }
 
     /**
-     * The handler's own failure counts, as if another thread had stopped the listener: with PARK, a key in doubt
-     * would be parked.
+     * The handler's failure is recorded as usual. If the stop put the key in doubt instead, the policy PARK would park
+     * the key.
      */
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
@@ -600,7 +603,7 @@ class QueueConsumerTests {
         await().atMost(Duration.ofSeconds(5)).until(() -> renewer.renewedCount() == 0);
     }
 
-    /** The handlers all detect at once that the database is gone. */
+    /** Two handlers detect at the same time that the database is unavailable, and both stop the listener. */
     @Test
     void handlersThatStopTheirListenerTogetherWaitForNoneOfThem() {
         CyclicBarrier both = new CyclicBarrier(2);

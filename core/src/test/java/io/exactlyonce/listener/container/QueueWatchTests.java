@@ -17,7 +17,7 @@ class QueueWatchTests {
         return QueueWatch.window(configured, new QueueAttributes(attributes), "listener", "orders");
     }
 
-    /** Trap: a default of 30 s overrode the queue's own setting. */
+    /** Trap: a default of 30 s overrode the visibility timeout of the queue. */
     @Test
     void queuesOwnWindowCountsUnlessTheListenerHasOne() {
         Map<QueueAttributeName, String> attributes = Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, "75");

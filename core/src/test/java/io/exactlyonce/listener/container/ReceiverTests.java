@@ -54,8 +54,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /**
- * Requests of a source to SQS, and the moment from which the visibility timeouts of their messages count. Renewals
- * come at half a timeout.
+ * Tests which requests a receiver sends to SQS, and when the visibility timeouts of messages begin. Renewals come at
+ * half a visibility timeout.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ReceiverTests {
@@ -93,7 +93,7 @@ class ReceiverTests {
     };
     private Receiver.Limits limits = Receiver.limits(sqs, POLL_TIMEOUT, publisher);
 
-    /** A queue that is polled, and whose messages are read. */
+    /** A polled queue, with the reader of its messages. */
     private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
 
         CompletableFuture<List<ReceivedMessage>> poll(int most) {
@@ -139,7 +139,7 @@ class ReceiverTests {
         sqs.attributes.put(QueueAttributeName.REDRIVE_POLICY, POLICY.formatted(most));
     }
 
-    /** Does what a consumer does with the answer to a poll. */
+    /** Reads the messages of a poll and begins their deliveries, as a consumer does. */
     private List<String> begin(Source source, CompletableFuture<List<ReceivedMessage>> poll) {
         assertThat(poll).isCompleted();
         List<ReceivedMessage> messages = source.reader().read(poll.join());
@@ -184,7 +184,10 @@ class ReceiverTests {
         assertThat(output).contains("One of several receives of listener 'listener' on queue 'orders' failed");
     }
 
-    /** Nothing renews them before their poll is done. */
+    /**
+     * The first ten messages are not renewed before their poll is done, so the poll must not wait for the second
+     * request.
+     */
     @Test
     void messagesDoNotWaitForARequestThatHangsAndWhatItBringsLaterIsReturned() {
         Source source = start("orders", 1);
@@ -197,7 +200,10 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
     }
 
-    /** If the visibility timeout is hours long, the poll would end first, and lose the messages of the first answer. */
+    /**
+     * If the wait grew with a visibility timeout of hours, the poll's own timeout would end the poll first. The poll
+     * would then lose the messages of the first answer.
+     */
     @ParameterizedTest
     @CsvSource({"1, 333", "30, 10000", "43200, 10000"})
     void laterAnswersOfAPollAreAwaitedForATimeThatThePollHas(long windowSeconds, long millis) {
@@ -207,7 +213,10 @@ class ReceiverTests {
                 .isLessThan(Receiver.LONGEST_ANSWER);
     }
 
-    /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */
+    /**
+     * If a second request also waited for messages, ten received messages would wait for an eleventh until the poll's
+     * timeout.
+     */
     @Test
     void onlyTheFirstRequestOfAPollWaitsForMessagesAndOthersFollowIfItIsFull() {
         Source source = start("orders", 30);
@@ -241,7 +250,7 @@ class ReceiverTests {
         assertThat(poll).isCompletedExceptionally();
     }
 
-    /** Awspring would keep the permits of the whole poll. */
+    /** Trap: Spring Cloud AWS would keep the permits of the whole poll. */
     @Test
     void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled() {
         Source source = start("orders", 30);
@@ -252,7 +261,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
     }
 
-    /** Polls a visibility timeout of 30 s; the answer, of one message, takes a time. */
+    /** Polls with a visibility timeout of 30 s. The answer has one message and takes the given time. */
     private Source receiveAfter(Duration answered) {
         return receiveAfter(answered, POLL_TIMEOUT);
     }
@@ -266,7 +275,7 @@ class ReceiverTests {
         return source;
     }
 
-    /** SQS counts from when it sends the message. */
+    /** SQS starts the visibility timeout when it sends the message. */
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "from a moment before the answer, 10000, 5000, 14800",
@@ -283,12 +292,12 @@ class ReceiverTests {
     }
 
     /**
-     * A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the
-     * messages.
+     * If a worker was frozen during its poll, or the SDK repeated the request, the worker cannot detect when SQS sent
+     * the messages.
      */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        // Less than half its visibility timeout after the end of the request's wait.
+        // The answer comes 14 s after the end of the request's wait, which is less than half the visibility timeout.
         receiveAfter(Duration.ofSeconds(24));
 
         assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
@@ -372,7 +381,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
     }
 
-    /** SQS answers a repeated request with the same messages, if the request has an attempt id. */
+    /** If a repeated request has the same attempt id, SQS answers with the same messages. */
     @Test
     void requestsToAFifoQueueHaveAnIdEachAndOthersHaveNone() {
         start("orders.fifo", 30).poll(10);
@@ -486,7 +495,10 @@ class ReceiverTests {
         assertThat(begin(source, poll)).isEmpty();
     }
 
-    /** In a fair queue a group is a tenant: a sender whose message fails must not use up the receives of the others. */
+    /**
+     * A group of a fair queue is a tenant. If one message of a tenant fails, the tenant's other messages must not lose
+     * receives.
+     */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {
         Source source = start("orders", 30);
@@ -508,7 +520,7 @@ class ReceiverTests {
         }
     }
 
-    /** A client that shows its timeouts. */
+    /** Creates a client that reports its timeouts. */
     private static SqsAsyncClient client(@Nullable Duration call, @Nullable Duration attempt) {
         SqsAsyncClient client = mock(SqsAsyncClient.class);
         ClientOverrideConfiguration.Builder limits = ClientOverrideConfiguration.builder();
@@ -525,7 +537,10 @@ class ReceiverTests {
         return client;
     }
 
-    /** Trap: each poll of an idle queue would fail, and messages that SQS sends meanwhile be hidden from all. */
+    /**
+     * Trap: each poll of an idle queue would fail. Messages that SQS sends at that moment would then stay invisible to
+     * all workers.
+     */
     @ParameterizedTest
     @CsvSource({
         "PT5S,,PT15S,",
@@ -552,7 +567,8 @@ class ReceiverTests {
     }
 
     /**
-     * Trap: an answer that drips, byte by byte, met no timeout, and kept its connection of the client's fifty forever.
+     * Trap: an answer that arrived byte by byte met no timeout. The answer kept one of the client's fifty connections
+     * forever.
      */
     @ParameterizedTest
     @CsvSource({",", "PT1H,"})
@@ -568,7 +584,7 @@ class ReceiverTests {
                 .contains(Duration.ofSeconds(190));
     }
 
-    /** Attributes that SQS does not have come from a broken or hostile server in its place. */
+    /** A broken or hostile server in place of SQS may send attributes that SQS never sends. */
     @ParameterizedTest
     @ValueSource(strings = {"", "-1", "0", "99999", "99999999999999999999", "told\nFORGED\u0085\u001b[2J"})
     void attributeThatCannotBeRightChangesNothingAndIsLogged(String visibilityTimeout, CapturedOutput output) {
@@ -599,7 +615,7 @@ class ReceiverTests {
         assertThat(output).contains("could not be read again");
     }
 
-    /** Measures cost memory, so that requests of a busy queue have none. */
+    /** Metrics of a request cost memory, so requests of a busy queue collect none. */
     @Test
     void onlyReceivesOfAQuietQueueAreWatched() {
         Source source = start("orders", 30);
