@@ -14,8 +14,8 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /**
- * The log at WARN and above, and of our own classes at INFO and above, as a file would contain it. The console gets
- * none of it.
+ * Captures log lines at WARN and above, and lines of our own classes at INFO and above, as a log file would contain
+ * them. The console prints none of these lines.
  */
 public final class CapturedLog implements AutoCloseable {
 
@@ -26,7 +26,7 @@ public final class CapturedLog implements AutoCloseable {
 
     private final List<Logger> verbose = new ArrayList<>();
 
-    /** Everything that some classes log, too. */
+    /** Captures lines of the given classes at DEBUG and above, too. */
     public CapturedLog(Class<?>... verbose) {
         this();
         for (Class<?> each : verbose) {

@@ -43,12 +43,12 @@ public final class FakeReceives implements SqsAsyncClient {
                     .attributes(Map.copyOf(attributes))
                     .build());
 
-    /** Has later reads of attributes answered like this. */
+    /** Sets the answers to later reads of queue attributes. */
     public void answerReads(Supplier<CompletableFuture<GetQueueAttributesResponse>> reads) {
         this.reads = reads;
     }
 
-    /** Has later requests to delete answered like this. */
+    /** Sets the answers to later delete requests. */
     public void answerDeletes(Supplier<CompletableFuture<DeleteMessageBatchResponse>> deletes) {
         this.deleting = deletes;
     }
@@ -66,7 +66,7 @@ public final class FakeReceives implements SqsAsyncClient {
         return requests.get(requests.size() - 1);
     }
 
-    /** Returns the numbers of the requests that wait for an answer. */
+    /** Returns the numbers of the receive requests that wait for an answer. */
     public List<Integer> waiting() {
         return IntStream.range(0, requests.size())
                 .filter(request -> !answers.get(request).isDone())
@@ -83,7 +83,7 @@ public final class FakeReceives implements SqsAsyncClient {
         answers.get(request).completeExceptionally(new IllegalStateException("connection reset"));
     }
 
-    /** Returns the requests so far, as handle and seconds, and forgets them. */
+    /** Returns the visibility changes so far, from receipt handle to seconds, and clears the record. */
     public Map<String, Integer> takeChanges() {
         Map<String, Integer> taken = new HashMap<>();
         changes.forEach(change -> taken.put(change.receiptHandle(), change.visibilityTimeout()));
@@ -91,7 +91,7 @@ public final class FakeReceives implements SqsAsyncClient {
         return taken;
     }
 
-    /** Returns the receipt handles of each request to delete. */
+    /** Returns the receipt handles of each delete request. */
     public List<List<String>> deletes() {
         return deletes;
     }

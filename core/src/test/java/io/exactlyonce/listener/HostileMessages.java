@@ -11,19 +11,22 @@ import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Messages of an attacker; the same for the same seed. */
+/** Messages of an attacker. The same seed creates the same messages. */
 public final class HostileMessages {
 
-    /** Begins a line that no log may have. */
+    /** The beginning of a line that an attacker tries to forge. No log line may begin with this text. */
     static final String FORGED = "FORGED 2031-01-01 INFO all is well";
 
-    /** Part of keys and bodies that no log, meter or exception may show. */
+    /** A secret in keys and bodies. No log, meter or exception may show this text. */
     static final String SECRET = "4111-1111-1111";
 
-    /** Set by the initializer of {@link Harm}. */
+    /** The system property that the initializer of {@link Harm} sets. */
     public static final String HARMED = "hostile.harmed";
 
-    /** A class that senders name wherever a class may be named. {@link #HARMED} shows whether it was loaded. */
+    /**
+     * A class whose name senders put wherever a message can name a class. {@link #HARMED} shows whether the class was
+     * loaded.
+     */
     static final class Harm {
         static {
             System.setProperty(HARMED, "true");
@@ -75,7 +78,7 @@ public final class HostileMessages {
         this.random = new Random(seed);
     }
 
-    /** Returns any text, be it blank, huge or none that a server takes. */
+    /** Returns random text. The text may be blank, huge, or invalid for SQS. */
     String text() {
         if (random.nextInt(4) > 0) {
             return pick(TEXTS);
@@ -86,7 +89,7 @@ public final class HostileMessages {
                 .toString();
     }
 
-    /** Returns the body of an order, a body that resembles one, or any other text. */
+    /** Returns the JSON of an order, a body that resembles an order, or random text. */
     public String body() {
         return this.<Supplier<String>>pick(List.of(
                         () -> order(JSON.writeValueAsString(text())),
@@ -107,7 +110,7 @@ public final class HostileMessages {
                 .get();
     }
 
-    /** Leaves out what SQS does not take. */
+    /** Removes the characters that SQS does not accept. */
     static String allowed(String text) {
         return text.replaceAll("[^\\t\\n\\r\\x20-\\x{D7FF}\\x{E000}-\\x{FFFD}\\x{10000}-\\x{10FFFF}]", "");
     }
@@ -146,7 +149,7 @@ public final class HostileMessages {
         return random.nextInt(1_000_000);
     }
 
-    /** Returns up to as many attributes as SQS accepts. */
+    /** Returns at most as many attributes as SQS accepts. */
     public Map<String, MessageAttributeValue> attributes() {
         Map<String, MessageAttributeValue> attributes = new HashMap<>();
         int count = random.nextInt(MOST_ATTRIBUTES + 1);
@@ -156,7 +159,9 @@ public final class HostileMessages {
         return attributes;
     }
 
-    /** Leaves out attributes that a server refuses, because they would test nothing: malformed numbers, and blanks. */
+    /**
+     * Avoids malformed numbers and blank values, because a server refuses them before the library reads the message.
+     */
     private MessageAttributeValue attribute() {
         String type = pick(List.of(
                 "String",
@@ -185,7 +190,7 @@ public final class HostileMessages {
         return all.get(random.nextInt(all.size()));
     }
 
-    /** Returns the lines of a text that begin as none may, or show what none may. */
+    /** Returns the lines of a text that begin with {@link #FORGED} or contain {@link #SECRET}. */
     public static List<String> leaksIn(String text) {
         return Arrays.stream(text.split("\\R"))
                 .filter(line -> line.startsWith(FORGED) || line.contains(SECRET))

@@ -2,7 +2,7 @@ package io.exactlyonce.listener;
 
 import io.exactlyonce.ExactlyOnceListener;
 
-/** A superclass of listeners elsewhere. */
+/** A superclass of listeners in other packages. */
 public abstract class ListenerOfAnotherPackage {
 
     @ExactlyOnceListener(queueNames = "orders")

@@ -203,7 +203,7 @@ class RuntimeHintsTests {
         return processor.processAheadOfTime(RegisteredBean.of(beans, "bean"));
     }
 
-    /** Others' may need what is not there. */
+    /** Ignores factories that fail to load, because services of other libraries may need absent classes. */
     private static <T> T one(Class<T> kind, Class<? extends T> own) {
         return SpringFactoriesLoader.forResourceLocation(AotServices.FACTORIES_RESOURCE_LOCATION)
                 .load(kind, (factory, name, failure) -> {})

@@ -21,7 +21,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
-/** Key expressions that call beans. */
+/** Tests key expressions that call methods of beans. */
 class BeansInExpressionsTests {
 
     record Order(String orderId) {}
@@ -54,7 +54,7 @@ class BeansInExpressionsTests {
         }
     }
 
-    /** A class that the bean's declared type does not show. */
+    /** A bean class with a method that the bean's declared type lacks. */
     static class MoreKeys extends Keys {
 
         public String more(Order order) {
@@ -135,7 +135,7 @@ class BeansInExpressionsTests {
                 .hasMessageContaining(problem);
     }
 
-    /** The declared type need not have all methods of the bean. */
+    /** An expression may call a method that only the bean's class declares. */
     @ParameterizedTest
     @ValueSource(strings = {"@keys.more(#order)", "@keys.getPrefix() + @keys.more(#order)"})
     void methodOfABeanThatIsNotMadeYetMayBeOfASubclass(String expression) {

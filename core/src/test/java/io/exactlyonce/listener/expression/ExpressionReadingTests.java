@@ -35,7 +35,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Expressions that are refused when the application starts, and those that are not. */
+/** Tests which expressions fail startup, and which are accepted. */
 class ExpressionReadingTests {
 
     record OrderId(UUID value) {}
@@ -67,7 +67,7 @@ class ExpressionReadingTests {
             Optional<String> voucher,
             char grade) {}
 
-    /** A class like the output of annotation processors: not final, with getters. */
+    /** A class with getters that is not final, similar to the output of annotation processors. */
     static class Parcel {
         private final Instant sent = Instant.EPOCH;
 
@@ -80,7 +80,7 @@ class ExpressionReadingTests {
         }
     }
 
-    /** Headers that senders set as attributes of a message, under names of Spring's headers. */
+    /** Names of Spring's headers that a sender can also set as message attributes. */
     private static final Set<String> ATTRIBUTES =
             Set.of("contentType", "replyChannel", "errorChannel", "JavaType", "Sqs_Delay");
 
@@ -234,7 +234,7 @@ class ExpressionReadingTests {
         refused(method, expression, problem, remedy);
     }
 
-    /** Ten characters of a sender are as many digits as it likes. */
+    /** A sender can write a number of any length in ten characters, by an exponent. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             order  | #order.amount + 1                | computes (#order.amount + 1) of a BigDecimal
@@ -451,7 +451,7 @@ class ExpressionReadingTests {
         assertThat(ListenerRig.fingerprint(attribute, method).evaluate(message)).isEqualTo("A-1");
     }
 
-    /** A new header of Spring, Spring Cloud AWS or SQS must be judged. */
+    /** Each header of Spring, Spring Cloud AWS and SQS must be accepted or refused, so a new header fails this test. */
     @Test
     void everyHeaderOfTheFrameworkIsJudged() throws IllegalAccessException {
         List<String> names = new ArrayList<>();
@@ -634,7 +634,7 @@ class ExpressionReadingTests {
                 });
     }
 
-    /** SpEL reads neither fields nor elements by name of a node. */
+    /** SpEL cannot read the fields or elements of a JSON node by name. */
     @ParameterizedTest
     @ValueSource(strings = {"#order.id", "#order['id']", "#order['id'].asString()", "#payload.id"})
     void fieldOfAJsonNodeIsRefusedAndTheRemedyWorks(String expression) {

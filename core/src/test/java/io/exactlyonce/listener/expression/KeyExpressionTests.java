@@ -47,12 +47,12 @@ class KeyExpressionTests {
 
     record Payment(String id) {}
 
-    /** A type with the shape of {@link Payment}, and unrelated to it. */
+    /** A record with the same shape as {@link Payment}, but without a relation to it. */
     record Refund(String id) {}
 
     record Tenant(String name) {}
 
-    /** Knows the tenant by what an interceptor has bound to the thread. */
+    /** A resolver for the tenant that an interceptor bound to the thread. No key expression may call the resolver. */
     private static final class TenantResolver implements HandlerMethodArgumentResolver {
 
         @Override
@@ -162,7 +162,7 @@ class KeyExpressionTests {
         assertThat(parse("#payload", "namedPayload").evaluate(message(ORDER))).isNull();
     }
 
-    /** Where the payload was not converted when it was polled, the method's own resolver does it. */
+    /** If the payload was not converted when it was polled, the method's own resolver converts it. */
     @Test
     void argumentIsWhatTheMethodIsGiven() {
         Message<?> json = message("{\"orderId\":\"A-1\"}");
@@ -223,7 +223,7 @@ class KeyExpressionTests {
                 .isEqualTo("A-1");
     }
 
-    /** A valid read by SpEL beyond declared properties must not be taken for a typing error. */
+    /** SpEL reads more than declared properties. Such a valid expression must not count as a typing error. */
     @Test
     void fieldsLengthsAndOptionalsAreRead() {
         Message<?> values = MessageBuilder.withPayload(new Label())
@@ -289,7 +289,7 @@ class KeyExpressionTests {
 
     @Test
     void classWithoutParameterNamesIsRefused() {
-        // The JDK's classes have no names of parameters.
+        // Classes of the JDK are compiled without parameter names.
         Method method = ListenerRig.method(String.class, "concat");
 
         assertThatThrownBy(() -> ListenerRig.key("#order", method))

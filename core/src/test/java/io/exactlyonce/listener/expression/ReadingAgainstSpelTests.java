@@ -33,8 +33,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.support.MessageBuilder;
 
 /**
- * Compares refusals at startup with SpEL's evaluation. No expression is refused if its value can be a key for any
- * sample of its types.
+ * Compares refusals at startup with SpEL's results. An expression may be refused only if its value is a usable key for
+ * no sample of its types.
  */
 class ReadingAgainstSpelTests {
 
@@ -124,7 +124,7 @@ class ReadingAgainstSpelTests {
         }
     }
 
-    /** A subclass that adds and replaces members. */
+    /** A subclass that adds members and overrides members. */
     static class LabelledParcel extends Parcel {
 
         public String getLabel() {
@@ -403,7 +403,10 @@ class ReadingAgainstSpelTests {
             "{'a', 'b'}.^[#this == #value]",
             "'a'.concat(#value)");
 
-    /** Refusals of values that can be a key, and are the wrong one; and of names that only some methods have. */
+    /**
+     * Refusals that this comparison skips. The refused value is a key but the wrong key, or only some methods have the
+     * name.
+     */
     private static final Set<String> OF_OTHER_TESTS = Set.of(
             "names the unknown argument",
             "of a method that takes batches",
@@ -434,7 +437,7 @@ class ReadingAgainstSpelTests {
         assertThat(accepted).isPositive();
     }
 
-    /** {@code -Dreading.seed=...} repeats a run, and {@code -Dreading.number=...} makes a longer one. */
+    /** {@code -Dreading.seed=...} repeats a run, and {@code -Dreading.number=...} makes a run longer. */
     @Test
     void expressionIsRefusedOnlyIfItsValueIsNeverAKey() {
         long seed = Long.getLong("reading.seed", System.nanoTime());
@@ -478,7 +481,7 @@ class ReadingAgainstSpelTests {
         }
     }
 
-    /** Returns the keys that SpEL makes of samples. */
+    /** Returns the keys that SpEL computes from the samples. */
     private static Set<String> keys(String text, Method method, String handler) {
         Set<String> keys = new HashSet<>();
         Expression expression = new SpelExpressionParser().parseRaw(text);
@@ -490,7 +493,7 @@ class ReadingAgainstSpelTests {
                 try {
                     keys.add(KeyRules.toKey("key", expression.getValue(context(method, message))));
                 } catch (RuntimeException unusable) {
-                    // Most expressions are like that.
+                    // Most expressions have no usable key for a sample.
                 }
             }
         }

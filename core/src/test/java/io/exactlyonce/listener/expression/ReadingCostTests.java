@@ -30,7 +30,7 @@ class ReadingCostTests {
 
     private static final Duration MOST = Duration.ofMillis(5);
 
-    /** The fastest run counts, because other tests run on the same processors; the first one also loads classes. */
+    /** The fastest run counts, because other tests use the same processors. The first run also loads classes. */
     @Test
     void keyAndFingerprintOfAListenerAreReadInLessThanFiveMilliseconds() {
         HandlerArguments arguments = ListenerRig.arguments(ListenerRig.method(Handlers.class, "order"));

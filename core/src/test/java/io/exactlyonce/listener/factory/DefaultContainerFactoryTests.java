@@ -65,7 +65,7 @@ class DefaultContainerFactoryTests {
         assertThat(found()).isSameAs(mine);
     }
 
-    /** The registrar itself decides in the same way. */
+    /** The registrar of Spring Cloud AWS also uses the last name that was set. */
     @Test
     void lastOfSeveralConfigurersDecides() {
         factory("first");
@@ -144,7 +144,7 @@ class DefaultContainerFactoryTests {
                 .hasMessageContaining("'defaultSqsListenerContainerFactory' is a java.lang.String");
     }
 
-    /** A factory that delegates is an example. */
+    /** A factory that delegates to another factory has its own type, for example. */
     @Test
     void factoryOfTheApplicationsOwnTypeIsTaken() {
         MessageListenerContainerFactory<MessageListenerContainer<Object>> own =
@@ -179,7 +179,7 @@ class DefaultContainerFactoryTests {
                 new SharedPools());
     }
 
-    /** An application in which each listener claims keys, and plain listeners are refused. */
+    /** An application in which every listener claims keys. A plain listener fails startup. */
     @Test
     void preparedFactoryThatIsTheDefaultIsNotPreparedTwice() {
         SqsMessageListenerContainerFactory<Object> original = new SqsMessageListenerContainerFactory<>();

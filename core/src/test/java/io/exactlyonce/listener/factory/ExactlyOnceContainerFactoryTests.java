@@ -261,7 +261,9 @@ class ExactlyOnceContainerFactoryTests {
                 .hasMessageContaining("'fulfilment'");
     }
 
-    /** Each of its messages would be returned until it is in the dead-letter queue: there is no key to claim. */
+    /**
+     * A plain listener has no key to claim, so each message would be returned until it reaches the dead-letter queue.
+     */
     @Test
     void plainListenerThatNamesAFactoryThatClaimsKeysIsRefused() {
         ExactlyOnceContainerFactory factory = prepare(original -> {});
@@ -312,7 +314,9 @@ class ExactlyOnceContainerFactoryTests {
                 .isSameAs(own);
     }
 
-    /** A factory of the application's own that leaves the container to another one: the method is set up twice. */
+    /**
+     * An application's factory that lets another factory create the container. The same method is then set up twice.
+     */
     private static class Delegating extends SqsMessageListenerContainerFactory<Object> {
 
         private final MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> other;
@@ -360,7 +364,7 @@ class ExactlyOnceContainerFactoryTests {
         assertThat(output).doesNotContain("fulfilment");
     }
 
-    /** A listener may name such a factory in its attribute {@code factory}. */
+    /** A listener can name such a factory in the attribute {@code factory} of its annotation. */
     @Test
     void factoryOfTheApplicationsOwnClassMayDelegateToAPreparedOne() {
         MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> prepared = prepare(plain());
@@ -415,7 +419,7 @@ class ExactlyOnceContainerFactoryTests {
                 .hasMessageContaining("'fulfilment' returned a container that does not call the annotated method");
     }
 
-    /** A configurer has replaced the factory that makes the handlers. */
+    /** A configurer of the application replaced the factory that creates handler methods. */
     @Test
     void listenerWhoseMethodIsCalledByAnotherHandlerFactoryIsRefused() {
         SqsEndpoint endpoint = endpoint("orders");

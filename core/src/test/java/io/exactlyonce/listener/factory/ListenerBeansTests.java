@@ -25,7 +25,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.mock.env.MockEnvironment;
 
-/** Beans whose listeners Spring Cloud AWS would not start, because it detects them too late. */
+/** Tests beans that Spring Cloud AWS detects too late to start their listeners. */
 class ListenerBeansTests {
 
     interface Handler {
@@ -148,7 +148,7 @@ class ListenerBeansTests {
 
     private final List<Object> seen = new ArrayList<>();
 
-    /** The listeners that Spring Cloud AWS's post-processor sees before containers are made. */
+    /** Starts a context, and records in {@link #seen} the listener beans that a post-processor receives. */
     private AnnotationConfigApplicationContext start(
             @Nullable AnnotationConfigApplicationContext parent, Class<?> configuration, Object... registered) {
         var context = new AnnotationConfigApplicationContext();
@@ -247,7 +247,7 @@ class ListenerBeansTests {
         }
     }
 
-    /** The type of the bean shows no listener before. */
+    /** The bean's declared type has no listener method, so startup cannot detect the listener. */
     @Test
     void beanThatIsCreatedAfterStartupIsRefused() {
         try (var context = start(null, LazyInterface.class)) {

@@ -87,7 +87,7 @@ class MessageConversionTests {
                 .doesNotContain("forged");
     }
 
-    /** Spring keeps the types that it has parsed, which would be 64 of any length. */
+    /** Spring caches 64 parsed content types, and a sender could make each of them very long. */
     @Test
     void longTypeOfContentIsDropped() {
         String longest = "application/json;charset=UTF-8;x=" + "y".repeat(467);
@@ -161,7 +161,7 @@ class MessageConversionTests {
                 .getPayload();
     }
 
-    /** A mapper of the application's says which class, and the listener which type arguments. */
+    /** An application's mapper returns the class, and the listener declares the type arguments. */
     @Test
     void fullTypeIsReadWhateverClassAMapperNames() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();
@@ -174,7 +174,7 @@ class MessageConversionTests {
         }
     }
 
-    /** The class of the mapper is more exact than the one that the listener declares. */
+    /** A mapper may return a subclass of the class that the listener declares, and the subclass is kept. */
     @Test
     void classWithoutTypeArgumentsThatAMapperNamesIsKept() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();
@@ -197,7 +197,7 @@ class MessageConversionTests {
         assertThat(read(converter, ENVELOPE)).isSameAs(own);
     }
 
-    /** The handler of a class sees the type as it was sent, and the converter never loads it. */
+    /** The header contains the type that the sender wrote. The converter never loads that class. */
     @Test
     void nameOfATypeStaysAHeader() {
         org.springframework.messaging.Message<?> read = MessageConversion.of(

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
-/** Handlers and error handlers that change the visibility of all messages of a batch. */
+/** Tests handlers and error handlers that change the visibility of all messages of a batch. */
 class RenewingVisibilityTests {
 
     private final FakeClock clock = new FakeClock();
@@ -46,7 +46,7 @@ class RenewingVisibilityTests {
         return ListenerRig.attach(ListenerRig.received(delivery, null, "body"), ListenerRig.anyMessage());
     }
 
-    /** Trap: each message of a batch cost a request of its own. */
+    /** Trap: each message of a batch needed a separate request. */
     @Test
     void visibilityOfABatchIsChangedTogether() {
         CompletableFuture<Void> changed = RenewingVisibility.ofAll(List.of(receive("m1"), receive("m2"), receive("m3")))

@@ -29,7 +29,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
-/** Advice around a listener's method that fails startup, and advice that does not. */
+/** Tests which advice around a listener's method fails startup, and which advice is accepted. */
 class AdviceRulesTests {
 
     @Retention(RetentionPolicy.RUNTIME)
@@ -95,7 +95,7 @@ class AdviceRulesTests {
                 });
     }
 
-    /** The annotation is registered in the way of {@code @EnableAsync(annotation = ...)}. */
+    /** The application registers the annotation as {@code @EnableAsync(annotation = ...)} does. */
     @Test
     void asynchronousAdviceWithAnAnnotationOfTheApplicationsOwnIsRefusedWhereItApplies() {
         Advisor async =

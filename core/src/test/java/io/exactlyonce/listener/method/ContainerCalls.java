@@ -33,7 +33,7 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.ClassUtils;
 
-/** Calls listener methods in the way of containers, on a store that grants every key. */
+/** Calls listener methods as containers do, on a store that grants every key. */
 final class ContainerCalls {
 
     final ScriptedStore store = new ScriptedStore();
@@ -42,7 +42,7 @@ final class ContainerCalls {
     final Deliveries deliveries =
             ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
 
-    /** The resolvers, wrapped as Spring Cloud AWS does. */
+    /** The argument resolvers, wrapped as in Spring Cloud AWS. */
     final List<HandlerMethodArgumentResolver> resolvers = ListenerRig.resolvers().stream()
             .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
             .toList();
@@ -52,7 +52,7 @@ final class ContainerCalls {
 
     final ExactlyOnceAdvisor advisor = new ExactlyOnceAdvisor(() -> pipeline, ListenerRig.ENFORCED);
 
-    /** Returns a listener's proxy, with advice outside and inside of the advisor that claims. */
+    /** Returns a listener's proxy. Some advice runs outside of the claiming advisor, and some inside. */
     Object proxy(Object target, List<MethodInterceptor> outside, List<MethodInterceptor> inside) {
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
@@ -67,7 +67,7 @@ final class ContainerCalls {
         return proxy(target, List.of(), List.of());
     }
 
-    /** A method of a listener, and the container that calls it. */
+    /** A listener's method, and the settings of the container that calls the method. */
     record Called(InvocableHandlerMethod method, ContainerSettings settings) {}
 
     Called method(Object bean, String name) {
@@ -89,7 +89,7 @@ final class ContainerCalls {
         return new Called(made.get(), settings);
     }
 
-    /** Grants every key, and commits unless the handler fails. */
+    /** Grants every key. Commits if the handler succeeds. */
     private List<ClaimOutcome> inTransaction(List<ClaimRequest> requests, ClaimTransaction.BatchWork work)
             throws Exception {
         List<ClaimOutcome> outcomes = requests.stream()
@@ -105,7 +105,7 @@ final class ContainerCalls {
         return outcomes;
     }
 
-    /** Returns messages that were polled, and claimed unless their handler's transaction does. */
+    /** Returns polled messages. Their keys are claimed, except if the handler's transaction claims them. */
     List<Message<?>> polled(Called called, String... payloads) {
         List<Message<?>> messages =
                 Arrays.stream(payloads).<Message<?>>map(this::received).toList();

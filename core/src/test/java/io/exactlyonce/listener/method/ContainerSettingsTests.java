@@ -140,7 +140,10 @@ class ContainerSettingsTests {
         ListenerRig.settings(target, methods).requireReadable(new SqsMessagingMessageConverter());
     }
 
-    /** Each of its messages would end in the dead-letter queue, or the sender could choose any class. */
+    /**
+     * If this class were accepted, each of its messages would reach the dead-letter queue, or the sender could choose
+     * any class.
+     */
     @Test
     void methodOfAClassThatGetsNothingItTakesIsRefused() {
         assertThatThrownBy(() -> requireReadable(new Ambiguous(), "placed", "record"))
@@ -162,7 +165,7 @@ class ContainerSettingsTests {
                 .doesNotThrowAnyException();
     }
 
-    /** The converter makes payloads by itself. */
+    /** A converter of this kind creates payloads without the listener's type. */
     @Test
     void typeThatIsOpenMayBeMadeByAConverterOfTheApplicationsOwnKind() {
         assertThatCode(() -> ListenerRig.settings(new Unreachable(), "open", "all")

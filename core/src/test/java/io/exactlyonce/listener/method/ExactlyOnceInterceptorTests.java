@@ -78,7 +78,7 @@ class ExactlyOnceInterceptorTests {
             return 7;
         }
 
-        /** Names the message of A-2 as failed, if it is there. */
+        /** Handles a batch and reports the message A-2 as failed, if the batch contains A-2. */
         @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
         BatchResult batchInTransaction(List<Claim> claims, List<Message<String>> orders) {
             BatchResult result = BatchResult.allSucceeded();
@@ -139,7 +139,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).isEmpty();
     }
 
-    /** Otherwise a proxy that may not throw the failure would throw it. */
+    /** A proxy must not throw the future's failure, because the method may not declare this exception. */
     @Test
     void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() throws Exception {
         Exception checked = new IOException("the carrier's line is dead");
@@ -155,7 +155,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    /** Spring's exceptions for arguments are replaced, because they quote the payload. */
+    /** Only Spring's exceptions for arguments are replaced, because they quote the payload. */
     @Test
     void whatTheHandlerItselfThrowsIsLeftAlone() {
         assertThatThrownBy(() -> call("refuse", "A-1")).hasMessage("the handler's own");
@@ -214,7 +214,10 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
     }
 
-    /** Trap: the arguments of the repeated call of a transaction were looked up among those of the first call. */
+    /**
+     * Trap: when a transaction called the handler again, the new arguments were looked up among the arguments of the
+     * first call.
+     */
     @Test
     void batchHandlerThatIsCalledAgainIsGivenItsOwnMessagesByAllAdvice() {
         List<String> advised = new ArrayList<>();
@@ -231,8 +234,8 @@ class ExactlyOnceInterceptorTests {
     }
 
     /**
-     * AspectJ's advice that comes before or after a method is not given the call, but asks for the current one, and
-     * keeps what it has made of its arguments.
+     * AspectJ's before and after advice does not receive the call. The advice reads the current call, and caches a join
+     * point with the call's arguments.
      */
     @Test
     void adviceThatAsksForTheCurrentCallSeesTheMessagesAndClaimsOfEachCall() {
@@ -275,8 +278,8 @@ class ExactlyOnceInterceptorTests {
     }
 
     /**
-     * The factory would read the claim from the payload, and each message would be returned until it is in the
-     * dead-letter queue.
+     * The application's factory would create the claim from the payload. Each message would then be returned until it
+     * reaches the dead-letter queue.
      */
     @Test
     void claimThatAFactoryOfTheApplicationsOwnKindWouldMakeIsRefused() {
@@ -288,7 +291,7 @@ class ExactlyOnceInterceptorTests {
                 .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory");
     }
 
-    /** A configurer of the application has set a list of its own. */
+    /** A configurer of the application replaced the list of resolvers. */
     @Test
     void claimIsMadeByOurResolverWhateverListOfResolversTheApplicationMakes() throws Exception {
         assertThat(container.resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);

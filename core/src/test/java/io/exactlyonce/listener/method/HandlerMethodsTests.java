@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-/** The application's own handler methods, and which of their features stay available. */
+/** Tests which handler methods of an application are accepted, and which of their features remain. */
 class HandlerMethodsTests {
 
     static class Listeners {
@@ -31,7 +31,7 @@ class HandlerMethodsTests {
         void annotatedTwice(String order) {}
     }
 
-    /** A container that claims nothing would handle the messages, or each of them would fail. */
+    /** A container that was not prepared would handle messages without claims, or each message would fail. */
     @ParameterizedTest
     @CsvSource({
         "unprepared, 'bulk', 'pass ''bulk'' to ExactlyOnceContainerFactoryConfigurer#prepare, which keeps its error handler'",

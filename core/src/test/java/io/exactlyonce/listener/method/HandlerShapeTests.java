@@ -30,7 +30,7 @@ import org.springframework.messaging.Message;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
-/** Return types, parameters and calls that are permitted for listener methods, and those that are refused. */
+/** Tests which return types, parameters and calls a listener method may have, and which of them fail startup. */
 class HandlerShapeTests {
 
     static class OwnFuture extends CompletableFuture<String> {}

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.messaging.Message;
 
-/** Measures the cost of an invocation's steps for each delivery, beside the pipeline's own. */
+/** Measures the cost of an invocation's steps for each delivery, without the cost of the pipeline. */
 class InvocationCostTests {
 
     static class Listener {
@@ -32,7 +32,7 @@ class InvocationCostTests {
 
     private static final int CALLS = 100;
 
-    /** Lists of the store grow with it. */
+    /** The number of measured rounds is small, because lists of the store grow in each round. */
     private static final int ROUNDS = 40;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -43,7 +43,10 @@ class InvocationCostTests {
         void make(ContainerCalls container, Called called, Message<?> message) throws Throwable;
     }
 
-    /** Without an optimizing compiler, so the JVM's own upper bounds. Spring's resolvers and proxies are the larger part. */
+    /**
+     * Bytes are upper bounds, because the JVM runs without its optimizing compiler. Spring's resolvers and proxies
+     * allocate most of them.
+     */
     @ParameterizedTest
     @CsvSource({"single, 750", "batch, 2500"})
     void invocationAllocatesLittleBesideThePipeline(String method, long most) throws Throwable {
@@ -56,7 +59,7 @@ class InvocationCostTests {
         assertThat(all - pipeline).isBetween(0L, most);
     }
 
-    /** Returns the fewest bytes for each call. */
+    /** Returns the smallest number of bytes that one call allocated. */
     private static long bytes(String method, Call call) throws Throwable {
         long fewest = Long.MAX_VALUE;
         for (int round = 0; round < ROUNDS; round++) {

@@ -51,10 +51,10 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.messaging.Message;
 
-/** Actions of advice around a listener's method, and their result for the claim. */
+/** Tests what advice around a listener's method does, and how the claim is resolved. */
 class ListenerInvocationTests {
 
-    /** A listener whose methods perform, at each call, the action that a test scripted. */
+    /** A listener whose methods run the next scripted action of the test at each call. */
     static class Orders {
 
         final List<String> handled = new ArrayList<>();
@@ -144,7 +144,7 @@ class ListenerInvocationTests {
         (place.equals("outside") ? outside : inside).add(advice);
     }
 
-    /** Calls again what failed, like the interceptors of Spring's and Spring Retry's annotations. */
+    /** Repeats failed calls, like the interceptors for the retry annotations of Spring and Spring Retry. */
     private static MethodInterceptor retry(int most, IntConsumer between) {
         return call -> {
             for (int attempt = 1; ; attempt++) {
@@ -215,8 +215,8 @@ class ListenerInvocationTests {
     }
 
     /**
-     * Spring's post-processor for {@code @Retryable} puts its advice before that of a proxy which another creator
-     * encloses.
+     * Spring's post-processor for {@code @Retryable} puts its advice on an inner proxy. Another proxy creator then
+     * wraps that proxy.
      */
     @Test
     void retryOfAnInnerProxyBeginsATransactionForEachCall() throws Exception {
@@ -349,8 +349,8 @@ class ListenerInvocationTests {
     }
 
     /**
-     * An aspect that logs all failures swallows the refusal. Its answer is none to a failure of the handler, which
-     * was not called.
+     * A logging aspect swallows the exception that refuses the call. The handler was not called, so the aspect's result
+     * must not complete the key.
      */
     @ParameterizedTest
     @CsvSource({"single, outside", "single, inside", "transactional, inside"})
@@ -427,7 +427,10 @@ class ListenerInvocationTests {
         assertCompletedOnce("A-1", "A-2");
     }
 
-    /** Like a transaction whose commit fails inside of a retry: the effects of the first call were undone. */
+    /**
+     * The failure comes after the handler's result, like a failed commit inside of a retry. The effects of the first
+     * call are undone.
+     */
     @ParameterizedTest
     @ValueSource(ints = {-1, 1})
     void batchIsCalledAgainIfAdviceFailedAfterItsResult(int failed) throws Exception {
@@ -609,7 +612,10 @@ class ListenerInvocationTests {
         assertThat(orders.handled).containsExactly("A-1");
     }
 
-    /** Hedged requests do that, and so does a retry around a time limit that lets the call continue. */
+    /**
+     * A hedged request makes a second call on another thread. A retry around a time limit does so too, because the
+     * first call continues after the limit.
+     */
     @Test
     void secondCallWhileTheFirstStillRunsElsewhereIsNotMade() throws Exception {
         CountDownLatch mayEnd = new CountDownLatch(1);

@@ -60,7 +60,9 @@ class ListenerMethodTests {
 
     private final ReceivedMessage plain = ListenerRig.received();
 
-    /** A sender repeats an order with another timestamp. */
+    /**
+     * A sender repeats an order with a different timestamp, and the fingerprint expression leaves the timestamp out.
+     */
     @Test
     void fingerprintNamesWhatIsComparedInThePlaceOfTheBody() {
         ListenerMethod method = method("#parcel.number", "{#parcel.number, 3, #parcel.nothing}", null);
@@ -125,7 +127,10 @@ class ListenerMethodTests {
         assertThatThrownBy(() -> key(method("#headers.absent", null), plain)).isInstanceOf(UnusableKeyException.class);
     }
 
-    /** Otherwise the log would show the text of the sender, with its line breaks. */
+    /**
+     * Exceptions of expressions may quote the sender's text with its line breaks, so the log must not show these
+     * exceptions.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.mock.env.MockEnvironment;
 
-/** Policies of the annotation, and of a listener's properties, which override them. */
+/** Tests policies of the annotation, and properties of a listener that override these policies. */
 class ListenerPoliciesTests {
 
     static class Listeners {

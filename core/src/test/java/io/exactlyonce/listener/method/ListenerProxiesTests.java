@@ -25,7 +25,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.test.util.AopTestUtils;
 
-/** Listener beans behind interface proxies, which an application may prefer. */
+/** Tests listener beans behind interface proxies, which an application may prefer to class proxies. */
 class ListenerProxiesTests {
 
     interface Handler<I, O> {
@@ -50,7 +50,7 @@ class ListenerProxiesTests {
         }
     }
 
-    /** A bean whose declaration shows only the interface. */
+    /** A factory bean whose declared type is only the interface. */
     static class Making implements FactoryBean<Handler<Order, String>> {
         @Override
         public Handler<Order, String> getObject() {
@@ -193,7 +193,7 @@ class ListenerProxiesTests {
         }
     }
 
-    /** Plain listeners and others would see null in all fields. */
+    /** Private and final methods run on the proxy itself, where all fields are null. */
     @ParameterizedTest
     @ValueSource(
             classes = {PrivatePlain.class, FinalPlain.class, FinalTimer.class, PrivateEvent.class, PrivateObserved.class
@@ -223,7 +223,10 @@ class ListenerProxiesTests {
 
     static class Inheriting extends ListenerOfAnotherPackage {}
 
-    /** The proxy's class is in the package of the bean's class, and cannot override it there. */
+    /**
+     * The proxy's class is in the package of the bean's class, and cannot override package-private methods of another
+     * package.
+     */
     @Test
     void methodWithoutAModifierOfAnotherPackageBypassesTheProxy() {
         assertThatThrownBy(() -> ListenerRig.settings(new Inheriting(), ListenerOfAnotherPackage.class, "hidden"))

@@ -68,10 +68,10 @@ import org.springframework.mock.env.MockEnvironment;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Messages and methods to test with. */
+/** Messages and methods for tests of listeners. */
 public final class ListenerRig {
 
-    /** A reader without transactions. */
+    /** Creates a reader of listener methods without transactions. */
     static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes) {
         return new ListenerMethodReader(beans, modes, (manager, own, named) -> {
             throw new AssertionError("There is no " + manager);
@@ -83,7 +83,7 @@ public final class ListenerRig {
         return reader.read(bean, declared(type, name), new InvocableHandlerMethod(bean, method), resolvers());
     }
 
-    /** All listeners are enforced, unless they say otherwise. */
+    /** Modes in which every listener is enforced, except if the listener's annotation sets another mode. */
     static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), ClaimMode.ENFORCE);
 
     private static final DeliveryObservers NO_OBSERVER = new DeliveryObservers(List.of());
@@ -101,7 +101,9 @@ public final class ListenerRig {
         return Objects.requireNonNull(ListenerDeclaration.find(type, method(type, name)));
     }
 
-    /** A key that names arguments of a method, which are made by the resolvers that awspring configures. */
+    /**
+     * Creates a key expression that may name arguments of a method. Resolvers of Spring Cloud AWS create the arguments.
+     */
     public static KeyExpression key(String text, Method method) {
         return key(text, method, resolvers());
     }
@@ -110,12 +112,12 @@ public final class ListenerRig {
         return expression(Purpose.KEY, text, method, resolvers);
     }
 
-    /** A key that names beans. */
+    /** Creates a key expression that may name beans. */
     public static KeyExpression key(String text, Method method, BeanFactory beans) {
         return new KeyExpression(Purpose.KEY, text, arguments(method), beans);
     }
 
-    /** A fingerprint expression names arguments of a method, as a key expression does. */
+    /** Creates a fingerprint expression, which may name arguments of a method as a key expression does. */
     public static KeyExpression fingerprint(String text, Method method) {
         return expression(Purpose.FINGERPRINT, text, method, resolvers());
     }
@@ -141,7 +143,7 @@ public final class ListenerRig {
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
     }
 
-    /** The argument resolvers of Spring Cloud AWS that tests need. */
+    /** Returns the argument resolvers of Spring Cloud AWS that tests need. */
     public static List<HandlerMethodArgumentResolver> resolvers() {
         var converter = new CompositeMessageConverter(
                 List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));
@@ -158,17 +160,17 @@ public final class ListenerRig {
                 new PayloadMethodArgumentResolver(converter));
     }
 
-    /** The settings of a container that has been made for these methods of an object, which are only observed. */
+    /** Creates the settings of a container whose listener methods are only observed. */
     public static ContainerSettings observed(Object target, String... methods) {
         return settings(target, target.getClass(), ClaimMode.OBSERVE, methods);
     }
 
-    /** The settings of a container that has been made for these methods of an object. */
+    /** Creates the settings of a container for these methods of an object. */
     public static ContainerSettings settings(Object target, String... methods) {
         return settings(target, target.getClass(), methods);
     }
 
-    /** The settings of a container that has been made for methods that an object inherits. */
+    /** Creates the settings of a container for methods that an object inherits. */
     public static ContainerSettings settings(Object target, Class<?> declaring, String... methods) {
         return settings(advised(target), declaring, ClaimMode.ENFORCE, methods);
     }
@@ -181,7 +183,7 @@ public final class ListenerRig {
         return classes.getProxy();
     }
 
-    /** Returns what makes the handler methods of listeners. */
+    /** Returns a factory that creates the handler methods of listeners in the given mode. */
     public static DeliveryHandlerMethodFactory handlerMethods(ClaimMode mode) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
@@ -203,12 +205,12 @@ public final class ListenerRig {
     public static final ListenerSummary START_LINE =
             new ListenerSummary(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
-    /** Renews at half a visibility timeout, for nobody who watches. */
+    /** Creates a renewer that renews at half a visibility timeout, without observers. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {
         return new Renewer(store, new RenewalSchedule(0.5, 0), event -> {}, Runnable::run, clock, () -> 0);
     }
 
-    /** Deliveries in flight, on a store that grants everything. */
+    /** Creates deliveries in flight on the given renewer, with a store that grants every key. */
     public static Deliveries deliveries(Renewer renewer, Duration backoff, NanoClock clock) {
         return deliveries(renewer, NO_OBSERVER, backoff, clock, new ScriptedStore(), Runnable::run);
     }
@@ -309,12 +311,12 @@ public final class ListenerRig {
         return MessageBuilder.withPayload("payload").copyHeaders(headers).build();
     }
 
-    /** A message of which nothing matters. */
+    /** Returns a message for tests that do not read its content. */
     public static Message<Object> anyMessage() {
         return MessageBuilder.<Object>withPayload("payload").build();
     }
 
-    /** An advisor for what is never called. */
+    /** Returns an advisor for methods that are never called. */
     static ExactlyOnceAdvisor advisor() {
         return new ExactlyOnceAdvisor(
                 () -> {

@@ -25,7 +25,7 @@ import org.springframework.messaging.support.MessageBuilder;
 /** Tests which keys count as missing, and what a listener then does with the message. */
 class MissingKeyHandlingTests {
 
-    /** An event like S3's, whose test event has no records. */
+    /** An event like an S3 event. S3's test event has no records. */
     record Event(@Nullable List<Item> records, @Nullable Object other) {}
 
     record Item(@Nullable String key) {}
@@ -93,7 +93,10 @@ class MissingKeyHandlingTests {
         assertThat(evaluate("map", "#payload['customer']['id']", order)).isNull();
     }
 
-    /** Messages must not be deleted for a mistake in the expression, or for a sender's mistake. */
+    /**
+     * The expression or the sender made a mistake here. The listener must not delete such messages as messages without
+     * a key.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -40,7 +40,10 @@ import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Methods that are only observed. A method that enforcing would refuse runs, and the log names the reason. */
+/**
+ * Tests methods that are only observed. A method that enforce mode would refuse still runs, and the log names the
+ * reason.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedMethodsTests {
 
@@ -147,7 +150,7 @@ class ObservedMethodsTests {
         assertThat(output).contains("Startup would fail with mode = enforce").contains(problem);
     }
 
-    /** The declared type does not show the work, and in enforce mode the call would fail. */
+    /** The declared type hides that the result stands for unfinished work. In enforce mode, the call would fail. */
     @Test
     void resultThatStandsForWorkCompletesNoKey(CapturedOutput output) throws Exception {
         assertThat(ListenerRig.observed(new Listeners(), "open").signalsCompletion())
@@ -187,7 +190,9 @@ class ObservedMethodsTests {
         assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
     }
 
-    /** A fencing token that is made up could refuse those of later claims. */
+    /**
+     * An observed claim has no fencing token, because an invented token could make a store refuse later real claims.
+     */
     @Test
     void claimThatIsNotHeldFencesNothing() throws Exception {
         Listeners listeners = new Listeners();
@@ -214,7 +219,7 @@ class ObservedMethodsTests {
         assertThat(listeners.given).extracting(Claim::key).containsExactly("id-of-o1", "id-of-o2");
     }
 
-    /** Spring Cloud AWS ignores results: it would delete the message that failed. */
+    /** Spring Cloud AWS ignores results of handlers, and would delete the failed message. */
     @Test
     void batchThatNamesAFailedMessageFailsAsAWhole() {
         Message<?> batch = new GenericMessage<>(List.of(message("o1", "1"), message("o2", "1")));
@@ -224,7 +229,7 @@ class ObservedMethodsTests {
                 .hasMessage("Of the batch, 1 items failed, at [1]");
     }
 
-    /** Spring Cloud AWS takes each future for one without a result. */
+    /** Spring Cloud AWS ignores the results of futures, and would delete the failed message. */
     @Test
     void batchThatNamesAFailedMessageLaterFailsAsAWhole() throws Exception {
         Message<?> batch = new GenericMessage<>(List.of(message("o1", "1"), message("o2", "1")));
@@ -243,7 +248,7 @@ class ObservedMethodsTests {
         return made.get().invoke(message);
     }
 
-    /** The handlers of this message and of the others of its batch run as they would without this library. */
+    /** Handlers of this message and of the other messages of the batch must run as they would without this library. */
     @Test
     void claimOfAMessageWithoutAUsableKeyTellsThatOnlyWhenItIsAskedForTheKey() throws Exception {
         Listeners listeners = new Listeners();

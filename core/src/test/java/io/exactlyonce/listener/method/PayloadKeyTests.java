@@ -18,7 +18,10 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageBuilder;
 
-/** Keys of messages whose payload was not converted by the poll: {@code #payload} is the handler's argument. */
+/**
+ * Tests keys of messages whose payload the poll did not convert. The variable {@code #payload} is then the handler's
+ * argument.
+ */
 class PayloadKeyTests {
 
     record Order(String id) {}

@@ -134,7 +134,7 @@ class PayloadsTests {
         assertThat(payload(new Listeners(), Listeners.class, "recursive").raw()).isEqualTo(Envelope.class);
     }
 
-    /** The bean is of a class that leaves the type open: {@code new Handler<Order>()}. */
+    /** The bean is created as {@code new Handler<Order>()}, so its class leaves the type variable open. */
     @ParameterizedTest
     @CsvSource({"variable", "inEnvelope", "inArray"})
     void typeVariableThatTheBeansClassLeavesOpenIsRefused(String method) {
@@ -156,7 +156,7 @@ class PayloadsTests {
                 .hasMessageContaining("Listeners." + method);
     }
 
-    /** The converter reads classes only, so the handler would get maps. */
+    /** The converter reads classes without type arguments, so the handler would receive maps. */
     @Test
     void typeArgumentsThatAConverterCannotReadAreRefused() {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
@@ -180,7 +180,7 @@ class PayloadsTests {
                 .hasMessageContaining("reads classes without type arguments");
     }
 
-    /** The key may differ on the day when the listener is enforced. */
+    /** The key may change when the listener is later enforced. */
     @Test
     void observedListenerIsToldThatItGetsMaps() {
         try (CapturedLog log = new CapturedLog(ContainerSettings.class)) {
@@ -194,7 +194,7 @@ class PayloadsTests {
         }
     }
 
-    /** An inferrer of the application's may choose a subclass. */
+    /** The application may set an inferrer, which chooses a subclass. */
     @Test
     void classThatTheContainerInfersIsTakenIfItIsMoreExact() {
         ContainerSettings settings = ListenerRig.settings(new OrderHandler(), Handler.class, "inEnvelope");

@@ -32,7 +32,9 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
-/** Handlers whose own {@code @Transactional} fits the transaction of their claim, and handlers that startup refuses. */
+/**
+ * Tests handlers with their own {@code @Transactional}. Startup fails if it does not fit the transaction of the claim.
+ */
 class TransactionAdviceTests {
 
     static class Listeners {
@@ -248,7 +250,10 @@ class TransactionAdviceTests {
         assertThat(begun).extracting(TransactionDefinition::getTimeout).containsExactly(3);
     }
 
-    /** The handler's writes would be committed by themselves. Without a default manager, each message would fail. */
+    /**
+     * Another manager would commit the handler's writes separately from the claim. Without a default manager, each
+     * message would fail.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void transactionOfAnotherManagerThatIsTheDefaultIsRefused(boolean hasDefault) {

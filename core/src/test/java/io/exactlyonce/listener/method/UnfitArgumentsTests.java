@@ -23,7 +23,7 @@ import org.springframework.validation.Errors;
 import org.springframework.validation.Validator;
 import org.springframework.validation.annotation.Validated;
 
-/** Arguments that Spring cannot make from a message. Spring's exceptions would quote the message. */
+/** Tests arguments that Spring cannot create from a message. Spring's exceptions would quote the message. */
 class UnfitArgumentsTests {
 
     static class Handlers {
@@ -45,7 +45,7 @@ class UnfitArgumentsTests {
 
     record Item(@Nullable String name) {}
 
-    /** Finds the name of each item missing. */
+    /** Reports a missing name for each item. */
     private static final class NameValidator implements Validator {
 
         @Override
@@ -98,7 +98,10 @@ class UnfitArgumentsTests {
         }
     }
 
-    /** Some of these make Spring look for a property that is not there, and fail otherwise than for what is invalid. */
+    /**
+     * Some of these keys make Spring look up a property that does not exist. Validation then fails with another
+     * exception than usual.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})
     void invalidPayloadShowsNoKeyThatItsSenderChose(String key) {

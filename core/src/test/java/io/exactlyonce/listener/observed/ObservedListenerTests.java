@@ -67,7 +67,7 @@ class ObservedListenerTests {
         void refusing(String order) {}
     }
 
-    /** A listener that records its messages, and answers as a test scripts. */
+    /** A listener that records its messages, and returns the scripted results of the test. */
     private static final class Scripted implements AsyncMessageListener<String> {
 
         private final List<Object> given = new ArrayList<>();
@@ -151,7 +151,7 @@ class ObservedListenerTests {
                 .build();
     }
 
-    /** Calls the listener as Spring Cloud AWS does, with an application's interceptor in between. */
+    /** Calls the listener as Spring Cloud AWS does, after an application's interceptor replaced the message. */
     private CompletableFuture<Void> handle(Message<String> polled, Message<String> intercepted) {
         assertThat(listener.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
         return listener.onMessage(intercepted);
@@ -197,7 +197,7 @@ class ObservedListenerTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    /** The rule is that of enforced listeners: the message of an interceptor does not change the key. */
+    /** Observed and enforced listeners follow the same rule: a message that an interceptor replaces keeps its key. */
     @Test
     void keyIsOfTheMessageAsItWasPolled() {
         Message<String> polled = message("o1");
@@ -262,7 +262,7 @@ class ObservedListenerTests {
         assertThat(seen).containsExactly("orders-eu unobserved key");
     }
 
-    /** In observe mode a handler sees what it would see without the library. */
+    /** A handler in observe mode receives the same messages as without the library. */
     @Test
     void messageWithoutAKeyIsHandledAndCountedByItsPolicy() {
         for (String method : List.of("skipping", "unprotected", "refusing")) {
@@ -317,7 +317,8 @@ class ObservedListenerTests {
     }
 
     /**
-     * A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all.
+     * A failed transaction rolls back the effects of all messages, and the engine would record a failure of all
+     * messages.
      */
     @Test
     void namesInAnExceptionOfTheHandlersOwnOrBeyondTheBatchFailAllOfIt() {

@@ -50,7 +50,7 @@ class ObservedListenersTests {
         void handle(String order) {}
     }
 
-    /** Does not acknowledge its messages, in any mode of its options. */
+    /** A factory whose containers never acknowledge messages, whatever their options say. */
     private static final class Unacknowledging extends StandardSqsComponentFactory<Object> {
         @Override
         public AcknowledgementHandler<Object> createAcknowledgementHandler(SqsContainerOptions options) {
@@ -114,7 +114,9 @@ class ObservedListenersTests {
         assertThat(store.completions()).hasSize(1);
     }
 
-    /** A subclass of Spring Cloud AWS's factory, or a user of the registry, changes the container after its setup. */
+    /**
+     * A subclass of Spring Cloud AWS's factory, or code that uses the registry, can change a container after its setup.
+     */
     @Test
     void handlerOfAContainerThatIsToldLaterNotToDeleteMessagesCompletesNoKey() {
         SqsMessageListenerContainer<Object> container = container();

@@ -25,7 +25,10 @@ class QueueUnavailableExceptionTests {
         QueueUnavailableException.requireComplete(client, "orders", "fulfilment");
     }
 
-    /** The client has the operations of a sender; every other operation throws an exception without a message. */
+    /**
+     * The client implements only the operations of a sender. Each other operation throws an exception without a
+     * message.
+     */
     @Test
     void clientThatBatchesRequestsIsNamedWithWhatItLacks() {
         SqsAsyncClient batching = new BatchingSqsClientAdapter(mock(SqsAsyncBatchManager.class));
@@ -55,7 +58,7 @@ class QueueUnavailableExceptionTests {
         assertThat(ClientAbilities.configuration(complete)).isEmpty();
     }
 
-    /** A wrapper may declare all operations, and implement some. */
+    /** A wrapper that declares all operations, and implements some of them. */
     private static final class Sender implements SqsAsyncClient {
 
         @Override

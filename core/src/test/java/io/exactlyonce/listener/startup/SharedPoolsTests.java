@@ -22,13 +22,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.event.ContextRefreshedEvent;
 
-/** The warning for a pool that is too small for the handlers of all listeners that use it. */
+/** Tests the warning about a pool that is too small for the handlers of all its listeners. */
 class SharedPoolsTests {
 
     private final SharedPools pools = new SharedPools();
     private final CapturedLog log = new CapturedLog(SharedPools.class);
 
-    /** A store whose transactions come from a known pool, or from an unknown one. */
+    /** A store whose transactions use a known pool, or an unknown pool if {@code pool} is null. */
     private record Pooled(@Nullable Pool pool) implements ClaimTransaction {
         @Override
         public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) {
@@ -129,7 +129,7 @@ class SharedPoolsTests {
         assertThat(start()).contains("may use 12 at once");
     }
 
-    /** One handler takes a batch; of groups that are apart, each has a batch of its own. */
+    /** One handler call takes a whole batch. Groups that run in parallel have a separate batch each. */
     @ParameterizedTest
     @CsvSource({
         "orders, PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES, 3",

@@ -62,12 +62,12 @@ class SharedQueuesTests {
         return ListenerRig.settings(new Sharing(), name).listener();
     }
 
-    /** An observed one needs neither proxy nor transaction manager. */
+    /** Returns an observed listener method, which needs neither a proxy nor a transaction manager. */
     private static ListenerMethod observed(String name) {
         return ListenerRig.observed(new Sharing(), name).listener();
     }
 
-    /** Does what a container does when its client has found the queue. */
+    /** Registers a queue's URL, as a container does when its client has found the queue. */
     private void start(String listener, String url) {
         String region = url.contains("us-east-1") ? "us-east-1" : "eu-central-1";
         String[] path = url.split("/", -1);
@@ -127,7 +127,7 @@ class SharedQueuesTests {
         assertThatCode(() -> start("eu", EU)).doesNotThrowAnyException();
     }
 
-    /** The texts alone show that the queues are two, whether a listener starts now, later or never. */
+    /** The texts alone show two queues. Startup fails before any client looks up the queues. */
     @ParameterizedTest
     @CsvSource({EU + ", " + US, "arn:aws:sqs:eu-central-1:123456789012:orders, " + US, OTHER_ACCOUNT + ", " + EU})
     void queuesThatTextsShowToBeTwoFailBeforeTheyAreFound(String first, String second) {
@@ -184,7 +184,10 @@ class SharedQueuesTests {
         assertThat(output).doesNotContain("WARN");
     }
 
-    /** A key means the same in both, such as the key of an event that both regions receive. */
+    /**
+     * Both listeners set the same scope, so a key means the same in both regions, such as the key of an event that both
+     * receive.
+     */
     @Test
     void oneScopeThatBothListenersSetIsShared() {
         queues.add("eu", List.of("orders"), enforced("usual"));
@@ -241,7 +244,10 @@ class SharedQueuesTests {
         assertThat(refused).hasSize(1);
     }
 
-    /** The first listener's completions would have the second one's messages deleted unhandled. */
+    /**
+     * If startup succeeded, completions of the observed listener would delete messages of the enforced listener
+     * unhandled.
+     */
     @Test
     void enforcedListenerFailsBesideAnObservedOneOfAnotherQueueWhoseKeysItWouldHonour() {
         queues.add("observed", List.of(EU), observed("unscoped"));
@@ -347,7 +353,7 @@ class SharedQueuesTests {
         beans.registerBean(PlainListeners.class, () -> warnings);
         beans.addApplicationListener(warnings);
         beans.refresh();
-        // A context like that of the management server, whose beans include its parent's.
+        // The context of the management server is similar: its beans include the beans of its parent.
         GenericApplicationContext child = new GenericApplicationContext(beans);
         child.refresh();
         warnings.onApplicationEvent(new ContextRefreshedEvent(child));
