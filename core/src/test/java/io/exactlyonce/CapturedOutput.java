@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** The text that a test has printed and logged so far. */
+/** The text that a test printed and logged so far. */
 public final class CapturedOutput implements CharSequence {
 
     private final ByteArrayOutputStream captured = new ByteArrayOutputStream();
@@ -19,7 +19,7 @@ public final class CapturedOutput implements CharSequence {
         System.setOut(console);
     }
 
-    /** Writes to the console, too. */
+    /** A stream that also writes to the console. */
     private final class Tee extends OutputStream {
 
         @Override

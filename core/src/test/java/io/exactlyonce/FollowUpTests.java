@@ -23,7 +23,7 @@ class FollowUpTests {
 
     private final FollowUp followUp = new FollowUp(KEY);
 
-    /** Spring Cloud AWS sends each header as an attribute, of which SQS allows ten. */
+    /** Spring Cloud AWS sends each header as an attribute, and SQS allows ten attributes. */
     @Test
     void headersOfAStandardQueueAreOneAttribute() {
         Message sent = asSent(followUp.headers());
@@ -42,7 +42,7 @@ class FollowUpTests {
         assertThat(sent.attributes()).isEqualTo(Map.of(MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID, KEY));
     }
 
-    /** An outbox stores the follow-up as part of an event. */
+    /** An outbox stores the follow-up in the JSON of an event. */
     @Test
     void jsonOfItHasOnlyTheKey() {
         String json = JsonMapper.shared().writeValueAsString(followUp);

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A page of the documentation that is generated from the sources. The tests of such pages are in classes {@code ...PageTests}: one
- * command writes all pages.
+ * A page of the documentation that is generated from the sources. The tests of such pages are classes named {@code
+ * ...PageTests}, so one command can write all pages.
  */
 public final class GeneratedPage {
 
@@ -17,7 +17,7 @@ public final class GeneratedPage {
 
     private GeneratedPage() {}
 
-    /** Asserts that a page has this text, or writes it with {@code -Dpages.write}. */
+    /** Asserts that a page has the expected text. With {@code -Dpages.write}, writes the text instead. */
     public static void matches(Path page, String expected) {
         try {
             if (System.getProperty(WRITE) != null) {

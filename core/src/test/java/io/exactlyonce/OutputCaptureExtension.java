@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** Captures the output of each test. The engine's tests cannot use Spring Boot's extension of this name. */
+/** Captures the output of each test. Tests of the engine cannot use Spring Boot's extension of the same name. */
 public final class OutputCaptureExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
 
     private static final Namespace NAMESPACE = Namespace.create(OutputCaptureExtension.class);

@@ -21,7 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The packages that each package may use, for the architecture tests of each module. All may use the boundary.
+ * A table of the packages that each package may use, for the architecture tests of each module. Every package may use
+ * the boundary package.
  *
  * @param mayUse names without the base package's, whose own is empty
  */
@@ -40,7 +41,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         return name.isEmpty() ? BASE : BASE + "." + name;
     }
 
-    /** No class uses another package than the table allows. */
+    /** Asserts that each class uses only packages that the table allows. */
     public void requireNothingElseIsUsed(JavaClasses classes) {
         mayUse.forEach((user, used) -> {
             String[] allowed = Stream.concat(used.stream(), Stream.of(user, FREE))
@@ -55,7 +56,10 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         });
     }
 
-    /** The table allows nothing that no class uses: class files do not show constants, and sources no inherited types. */
+    /**
+     * Asserts that some class uses each allowed package. Searches class files and sources, because class files do not
+     * show constants, and sources do not show inherited types.
+     */
     public void requireAllIsUsed(JavaClasses classes) throws IOException {
         for (Map.Entry<String, List<String>> each : mayUse.entrySet()) {
             Set<String> used = imported(sources(classes, each.getKey()));
@@ -80,7 +84,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         return imported;
     }
 
-    /** Each package has a row, except the wiring, which may use all. */
+    /** Asserts that each package has a row. Only the wiring has none, because it may use all packages. */
     public void requireIsComplete(JavaClasses classes, String wiring) {
         assertThat(classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrderElementsOf(
@@ -88,7 +92,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
                                 .toList());
     }
 
-    /** The last sentence of each package's Javadoc names the packages of its row. */
+    /** Asserts that the last sentence of each package's Javadoc names the packages of its row. */
     public void requirePackagesSayIt(JavaClasses classes) throws IOException {
         for (Map.Entry<String, List<String>> each : mayUse.entrySet()) {
             assertThat(said(sources(classes, each.getKey()).resolve("package-info.java")))
@@ -99,7 +103,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         }
     }
 
-    /** Returns where the packages of a class's module begin: a folder, or within a jar. */
+    /** Returns the root of the packages of a class's module, as a folder or a path within a jar. */
     public static String module(JavaClass type) {
         String place = type.getSource().orElseThrow().getUri().toString();
         return place.substring(0, place.indexOf(type.getPackageName().replace('.', '/')));

@@ -73,8 +73,8 @@ class ContentTests {
     }
 
     /**
-     * Pairs of which one may pass for the other where fields are moved, escapes are resolved, or white space is left
-     * out.
+     * Returns pairs of different contents. A careless comparison treats a pair as equal, because it moves fields,
+     * resolves escapes or drops white space.
      */
     static List<List<String>> different() {
         return List.of(
@@ -155,7 +155,10 @@ class ContentTests {
         }
     }
 
-    /** A canonical text is its own content: a body that is not JSON never has the same bytes. */
+    /**
+     * The canonical text of a JSON body has the same bytes as its content. A body that is not JSON never has these
+     * bytes.
+     */
     @Test
     void bodyAndItsTextHaveOneFingerprintOnlyIfItIsCanonical() {
         RandomJson random = new RandomJson(Long.getLong("json.seed", System.nanoTime()));
@@ -176,7 +179,7 @@ class ContentTests {
 
     private static final int LARGEST_MESSAGE = 1 << 20;
 
-    /** Each has the size of the largest message. */
+    /** Texts that are expensive to read. Each text is as long as the largest message. */
     private static final Map<String, Supplier<String>> HOSTILE = Map.ofEntries(
             entry("arrays", () -> "[".repeat(LARGEST_MESSAGE)),
             entry("100,000 arrays", () -> "[".repeat(100_000) + "]".repeat(100_000)),
@@ -200,7 +203,10 @@ class ContentTests {
         return IntStream.range(0, count).mapToObj(field).collect(Collectors.joining(",", "{", "}"));
     }
 
-    /** Each pair of characters has one of two texts, which have the same hash with Jackson's factor of 33. */
+    /**
+     * Creates names with the same hash code. Each pair of characters is one of two texts, and both texts have the same
+     * hash with Jackson's factor of 33.
+     */
     private static String sameHash(int number) {
         return IntStream.range(0, 16)
                 .mapToObj(bit -> (number >> bit & 1) == 0 ? "aB" : "b!")
@@ -241,7 +247,10 @@ class ContentTests {
         assertThat(Content.ofBody("4111").toString()).doesNotContain("4111").contains("4 characters");
     }
 
-    /** A sender chooses which parts of a document need buffers: names, escapes, order, characters of three bytes, or an envelope. */
+    /**
+     * Creates the largest bodies. A sender chooses which parts of a document need buffers: names, escapes, order,
+     * characters of three bytes, or an envelope.
+     */
     private static Map<String, String> largest() {
         int all = 1 << 20;
         String names =
@@ -270,7 +279,7 @@ class ContentTests {
         return threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
     }
 
-    /** All that it allocates, which is more than it has at a time. */
+    /** The measured bytes are all allocations of a fingerprint, which exceed the memory in use at any moment. */
     @Test
     void fingerprintTakesWhatThePageSays() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "sizing.md"));

@@ -152,7 +152,7 @@ class JsonReaderTests {
         assertThat(reader.read(" ".repeat(JsonReader.LONGEST) + "1")).isFalse();
     }
 
-    /** Each of many objects within each other has to move what is in it. */
+    /** Nested objects with unsorted fields are expensive: each object moves its whole content to sort its fields. */
     @Test
     void movesAreBounded() {
         String long20 = "{\"b\":".repeat(20) + "\"" + "x".repeat(10_000) + "\"" + ",\"a\":1}".repeat(20);

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Random documents, and several texts of each; the same for the same seed. Numbers and null are {@link Number}s. */
+/**
+ * Random documents, and several texts of each document. The same seed creates the same documents. Numbers and null are
+ * {@link Number}s.
+ */
 final class RandomJson {
 
     record Number(String text) {}
@@ -58,7 +61,7 @@ final class RandomJson {
         random = new Random(seed);
     }
 
-    /** Returns an object, an array or a string. */
+    /** Returns a random object, array or string. */
     Object document() {
         return switch (random.nextInt(8)) {
             case 0 -> string();
@@ -102,7 +105,7 @@ final class RandomJson {
         return string.toString();
     }
 
-    /** Returns the document with one difference, somewhere. */
+    /** Returns a copy of the document with one random difference. */
     Object changed(Object value) {
         if (value instanceof Map<?, ?> map && !map.isEmpty()) {
             return changedObject(map);
@@ -147,7 +150,7 @@ final class RandomJson {
         return changed;
     }
 
-    /** Returns one of the ways to write a document. */
+    /** Returns the document's text in one of several valid forms. */
     String write(Object document) {
         StringBuilder written = new StringBuilder();
         write(document, written);
@@ -209,7 +212,7 @@ final class RandomJson {
         written.append('"');
     }
 
-    /** Returns a text with up to two characters more or less, or others. */
+    /** Returns the text with up to two characters added, removed or replaced. */
     String damaged(String text) {
         StringBuilder damaged = new StringBuilder(text);
         for (int times = random.nextInt(3); times > 0 && damaged.length() > 0; times--) {

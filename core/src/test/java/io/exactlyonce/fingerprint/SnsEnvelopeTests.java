@@ -100,7 +100,7 @@ class SnsEnvelopeTests {
         assertThat(body(SENT.replace("\"TopicArn\"", "\"\\u0054opicArn\""))).isEqualTo(body(SENT));
     }
 
-    /** Without the envelope, topic and subject of the message are unknown. */
+    /** A message without its envelope has no known topic and subject. */
     @Test
     void messageWithoutItsEnvelopeIsAnotherContent() {
         assertThat(body(ORDER)).isNotEqualTo(body(SENT));
@@ -115,7 +115,7 @@ class SnsEnvelopeTests {
         assertThat(body(envelope.replace("00:54:06", "00:54:07"))).isEqualTo(body(envelope));
     }
 
-    /** Only a body that has all of them is an envelope; another kind of document keeps its time and its id. */
+    /** Only a body with all of these fields is an envelope. In any other document, the time and the id count. */
     @ParameterizedTest
     @ValueSource(strings = {"Type", "TopicArn", "Message"})
     void documentWithoutAFieldOfEachEnvelopeIsComparedAsAWhole(String name) {
@@ -143,7 +143,7 @@ class SnsEnvelopeTests {
                 .isNotEqualTo(body(document));
     }
 
-    /** The digest of an envelope is made of its parts in the same way. */
+    /** The fingerprint of an envelope separates its parts, so one part cannot imitate another. */
     @Test
     void partsOfAnEnvelopeCannotPassForOneAnother() {
         String one = with("Subject", "a");
