@@ -84,7 +84,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         return imported;
     }
 
-    /** Asserts that each package has a row. Only the wiring has none, because it may use all packages. */
+    /** Asserts that each package has a row. Only the wiring has no row, because the wiring may use all packages. */
     public void requireIsComplete(JavaClasses classes, String wiring) {
         assertThat(classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrderElementsOf(

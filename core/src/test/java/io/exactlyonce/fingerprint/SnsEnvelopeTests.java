@@ -115,7 +115,10 @@ class SnsEnvelopeTests {
         assertThat(body(envelope.replace("00:54:06", "00:54:07"))).isEqualTo(body(envelope));
     }
 
-    /** Only a body with all of these fields is an envelope. In any other document, the time and the id count. */
+    /**
+     * Only a body with all of these fields is an envelope. If any other document has a different time or id, its
+     * fingerprint differs.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"Type", "TopicArn", "Message"})
     void documentWithoutAFieldOfEachEnvelopeIsComparedAsAWhole(String name) {
@@ -143,7 +146,7 @@ class SnsEnvelopeTests {
                 .isNotEqualTo(body(document));
     }
 
-    /** The fingerprint of an envelope separates its parts, so one part cannot imitate another. */
+    /** The fingerprint of an envelope separates the envelope's parts, so one part cannot imitate another part. */
     @Test
     void partsOfAnEnvelopeCannotPassForOneAnother() {
         String one = with("Subject", "a");

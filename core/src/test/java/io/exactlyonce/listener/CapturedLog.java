@@ -14,8 +14,8 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /**
- * Captures log lines at WARN and above, and lines of our own classes at INFO and above, as a log file would contain
- * them. The console prints none of these lines.
+ * Captures log lines at WARN and above, and lines of our own classes at INFO and above, in the form of a log file. The
+ * console prints none of these lines.
  */
 public final class CapturedLog implements AutoCloseable {
 

@@ -62,7 +62,7 @@ final class DispatcherRig {
     final ScriptedStore store = new ScriptedStore();
     final FakeTimer timer = new FakeTimer();
 
-    /** Tasks that wait for a thread of the store. The queue stays empty unless {@link #holdStore} was called. */
+    /** Tasks that wait for a thread of the store. Tasks wait only after {@link #holdStore}. */
     final Deque<Runnable> asked = new ArrayDeque<>();
 
     private boolean isStoreHeld;

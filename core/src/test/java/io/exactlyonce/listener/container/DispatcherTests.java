@@ -410,7 +410,7 @@ class DispatcherTests {
         }
     }
 
-    /** A separate method, because its stack frame would otherwise keep the message reachable. */
+    /** A separate method. The stack frame of the caller would otherwise keep the message reachable. */
     private static Reference<?> arrive(DispatcherRig rig, String name) {
         var message = FakeReceives.message(name, name.substring(0, 1), 1);
         rig.arrive(List.of(message));
@@ -478,8 +478,8 @@ class DispatcherTests {
     }
 
     /**
-     * If the next message started earlier, a stop would interrupt the group's messages before they begin, and they
-     * would go untried to the dead-letter queue.
+     * If the rest of a group started earlier, the rest could be interrupted before its handlers begin. These messages
+     * would then reach the dead-letter queue untried.
      */
     @Test
     void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() {

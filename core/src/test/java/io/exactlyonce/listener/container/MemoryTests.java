@@ -66,7 +66,7 @@ class MemoryTests {
         void handle(List<Basket> baskets) {}
     }
 
-    /** The memory that all threads together keep between two fingerprints. */
+    /** An allowance for the memory that threads keep between two fingerprints, summed over all threads. */
     private static final long SPARE = 6L << 20;
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");

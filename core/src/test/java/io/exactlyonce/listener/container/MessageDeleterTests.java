@@ -180,7 +180,7 @@ class MessageDeleterTests {
         assertThat(gathering.awaitRoom(PATIENCE)).isTrue();
     }
 
-    /** The request also deletes another message, because up to ten deletes share a request. */
+    /** Up to ten deletes share a request, so the request also deletes a handled message. */
     @Test
     void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {
         renewed.complete(new Answers(Map.of()));
@@ -326,8 +326,8 @@ class MessageDeleterTests {
     }
 
     /**
-     * Trap: a buffered delete keeps renewing its message, and the message's FIFO group waits. If the buffer never
-     * reached its threshold, the wait would not end.
+     * Trap: Spring Cloud AWS may buffer a delete until a threshold that the listener never reaches. Meanwhile the
+     * message is renewed, and its FIFO group waits.
      */
     @ParameterizedTest
     @CsvSource({
@@ -468,8 +468,8 @@ class MessageDeleterTests {
     }
 
     /**
-     * The application closes the client after the stop. Deletes in flight and deletes that wait for a retry would then
-     * be lost.
+     * The application closes the client when the stop returns. An early return would lose deletes in flight and deletes
+     * that wait for a retry.
      */
     @Test
     @Timeout(20)

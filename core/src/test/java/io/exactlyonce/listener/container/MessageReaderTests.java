@@ -145,7 +145,7 @@ class MessageReaderTests {
 
     record Refund(String orderId) {}
 
-    /** A class whose initializer must not run because of a sender. */
+    /** A class that a sender names. The initializer of the class must never run. */
     static final class Harmful {
         static {
             System.setProperty("harmful.initialized", "true");

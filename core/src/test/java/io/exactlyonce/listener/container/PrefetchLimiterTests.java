@@ -42,7 +42,7 @@ class PrefetchLimiterTests {
         return all;
     }
 
-    /** Returns a message that was polled, and receives another one if none is left. */
+    /** Returns a message that arrived. If none is left, receives a message first. */
     private Object next() {
         if (arrived.isEmpty()) {
             limiter.onReceived(arrive(1));

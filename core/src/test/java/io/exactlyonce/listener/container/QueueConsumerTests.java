@@ -188,8 +188,8 @@ class QueueConsumerTests {
     }
 
     /**
-     * Trap: Spring Cloud AWS waits for {@code maxDelayBetweenPolls} until an idle listener's poll ends. The wait also
-     * continues if that poll received all requested messages.
+     * Trap: Spring Cloud AWS misses the end of a poll that received all requested messages. An idle listener then waits
+     * {@code maxDelayBetweenPolls} before it polls again.
      */
     @Test
     void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItAskedFor() {
@@ -327,7 +327,7 @@ class QueueConsumerTests {
         awaitHandled(2);
         isHeld.set(true);
         mayEnd.complete(null);
-        // The end of the handlers releases permits, and the poll that waited for a permit sends its request.
+        // The handlers ended and released their permits, so the second poll sends its request.
         awaitRequests(2);
         assertThat(asked).hasSize(2);
         sqs.answer(1);
@@ -554,8 +554,8 @@ class QueueConsumerTests {
     }
 
     /**
-     * The handler's failure is recorded as usual. If the stop put the key in doubt instead, the policy PARK would park
-     * the key.
+     * The handler's failure is recorded, as after a stop by another thread. The key must not be in doubt, because the
+     * policy PARK would then park the key.
      */
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {

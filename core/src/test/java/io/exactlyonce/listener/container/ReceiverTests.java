@@ -496,8 +496,8 @@ class ReceiverTests {
     }
 
     /**
-     * A group of a fair queue is a tenant. If one message of a tenant fails, the tenant's other messages must not lose
-     * receives.
+     * A group of a fair queue is a tenant. If one message fails, to return the tenant's other messages would use up
+     * their receives.
      */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {

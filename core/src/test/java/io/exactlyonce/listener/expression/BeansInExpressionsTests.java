@@ -54,7 +54,7 @@ class BeansInExpressionsTests {
         }
     }
 
-    /** A bean class with a method that the bean's declared type lacks. */
+    /** A bean class with a method that the declared type of the bean does not have. */
     static class MoreKeys extends Keys {
 
         public String more(Order order) {

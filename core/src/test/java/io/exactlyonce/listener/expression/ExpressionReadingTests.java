@@ -234,7 +234,7 @@ class ExpressionReadingTests {
         refused(method, expression, problem, remedy);
     }
 
-    /** A sender can write a number of any length in ten characters, by an exponent. */
+    /** A sender can write a number with millions of digits in ten characters, such as {@code 1e30000000}. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             order  | #order.amount + 1                | computes (#order.amount + 1) of a BigDecimal

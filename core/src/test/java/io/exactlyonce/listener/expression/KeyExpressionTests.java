@@ -47,7 +47,7 @@ class KeyExpressionTests {
 
     record Payment(String id) {}
 
-    /** A record with the same shape as {@link Payment}, but without a relation to it. */
+    /** A record with the same components as {@link Payment}. The two types are unrelated. */
     record Refund(String id) {}
 
     record Tenant(String name) {}

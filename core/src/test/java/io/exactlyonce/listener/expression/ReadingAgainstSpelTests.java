@@ -33,8 +33,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.support.MessageBuilder;
 
 /**
- * Compares refusals at startup with SpEL's results. An expression may be refused only if its value is a usable key for
- * no sample of its types.
+ * Compares refusals at startup with SpEL's results. If SpEL makes a usable key from any sample of the types, startup
+ * must accept the expression.
  */
 class ReadingAgainstSpelTests {
 
@@ -404,7 +404,7 @@ class ReadingAgainstSpelTests {
             "'a'.concat(#value)");
 
     /**
-     * Refusals that this comparison skips. The refused value is a key but the wrong key, or only some methods have the
+     * Reasons of refusals that this comparison skips. The value is then a wrong key, or only some methods have the
      * name.
      */
     private static final Set<String> OF_OTHER_TESTS = Set.of(

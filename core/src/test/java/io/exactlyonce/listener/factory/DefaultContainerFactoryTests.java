@@ -144,7 +144,7 @@ class DefaultContainerFactoryTests {
                 .hasMessageContaining("'defaultSqsListenerContainerFactory' is a java.lang.String");
     }
 
-    /** A factory that delegates to another factory has its own type, for example. */
+    /** An application may write its own type of factory, for example to delegate to another factory. */
     @Test
     void factoryOfTheApplicationsOwnTypeIsTaken() {
         MessageListenerContainerFactory<MessageListenerContainer<Object>> own =

@@ -95,7 +95,9 @@ class AdviceRulesTests {
                 });
     }
 
-    /** The application registers the annotation as {@code @EnableAsync(annotation = ...)} does. */
+    /**
+     * The advice matches methods with an annotation of the application, as {@code @EnableAsync(annotation = ...)} does.
+     */
     @Test
     void asynchronousAdviceWithAnAnnotationOfTheApplicationsOwnIsRefusedWhereItApplies() {
         Advisor async =

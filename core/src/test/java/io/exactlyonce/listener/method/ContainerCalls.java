@@ -52,7 +52,10 @@ final class ContainerCalls {
 
     final ExactlyOnceAdvisor advisor = new ExactlyOnceAdvisor(() -> pipeline, ListenerRig.ENFORCED);
 
-    /** Returns a listener's proxy. Some advice runs outside of the claiming advisor, and some inside. */
+    /**
+     * Returns a listener's proxy. The advice of {@code outside} runs around the claiming advisor, and the advice of
+     * {@code inside} runs within the claiming advisor.
+     */
     Object proxy(Object target, List<MethodInterceptor> outside, List<MethodInterceptor> inside) {
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);

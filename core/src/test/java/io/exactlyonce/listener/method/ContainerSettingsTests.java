@@ -141,8 +141,8 @@ class ContainerSettingsTests {
     }
 
     /**
-     * If this class were accepted, each of its messages would reach the dead-letter queue, or the sender could choose
-     * any class.
+     * If startup accepted this class, each message would reach the dead-letter queue, or the sender could choose any
+     * class.
      */
     @Test
     void methodOfAClassThatGetsNothingItTakesIsRefused() {
@@ -165,7 +165,7 @@ class ContainerSettingsTests {
                 .doesNotThrowAnyException();
     }
 
-    /** A converter of this kind creates payloads without the listener's type. */
+    /** A converter of the application may create payloads without the listener's type. */
     @Test
     void typeThatIsOpenMayBeMadeByAConverterOfTheApplicationsOwnKind() {
         assertThatCode(() -> ListenerRig.settings(new Unreachable(), "open", "all")

@@ -155,7 +155,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    /** Only Spring's exceptions for arguments are replaced, because they quote the payload. */
+    /** The library replaces only Spring's exceptions for arguments, because these exceptions quote the payload. */
     @Test
     void whatTheHandlerItselfThrowsIsLeftAlone() {
         assertThatThrownBy(() -> call("refuse", "A-1")).hasMessage("the handler's own");
@@ -291,7 +291,7 @@ class ExactlyOnceInterceptorTests {
                 .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory");
     }
 
-    /** A configurer of the application replaced the list of resolvers. */
+    /** A configurer of the application replaced the list of argument resolvers, so our resolver is not in the list. */
     @Test
     void claimIsMadeByOurResolverWhateverListOfResolversTheApplicationMakes() throws Exception {
         assertThat(container.resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);

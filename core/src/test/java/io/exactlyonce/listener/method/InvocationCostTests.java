@@ -32,7 +32,7 @@ class InvocationCostTests {
 
     private static final int CALLS = 100;
 
-    /** The number of measured rounds is small, because lists of the store grow in each round. */
+    /** The number of rounds is small, because each round adds entries to lists of the store. */
     private static final int ROUNDS = 40;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -44,8 +44,8 @@ class InvocationCostTests {
     }
 
     /**
-     * Bytes are upper bounds, because the JVM runs without its optimizing compiler. Spring's resolvers and proxies
-     * allocate most of them.
+     * The limits are upper bounds, because the JVM runs without its optimizing compiler, which removes allocations.
+     * Spring's resolvers and proxies allocate most of the bytes.
      */
     @ParameterizedTest
     @CsvSource({"single, 750", "batch, 2500"})

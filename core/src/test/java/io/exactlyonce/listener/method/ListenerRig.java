@@ -83,7 +83,7 @@ public final class ListenerRig {
         return reader.read(bean, declared(type, name), new InvocableHandlerMethod(bean, method), resolvers());
     }
 
-    /** Modes in which every listener is enforced, except if the listener's annotation sets another mode. */
+    /** Modes that enforce every listener, except if the listener's annotation sets another mode. */
     static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), ClaimMode.ENFORCE);
 
     private static final DeliveryObservers NO_OBSERVER = new DeliveryObservers(List.of());

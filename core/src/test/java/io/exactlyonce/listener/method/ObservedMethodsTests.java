@@ -41,8 +41,8 @@ import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * Tests methods that are only observed. A method that enforce mode would refuse still runs, and the log names the
- * reason.
+ * Tests methods that are only observed. Enforce mode would refuse some of these methods. Observe mode runs them and
+ * logs the reason.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedMethodsTests {

@@ -194,7 +194,7 @@ class PayloadsTests {
         }
     }
 
-    /** The application may set an inferrer, which chooses a subclass. */
+    /** The application may set an inferrer that chooses a subclass. */
     @Test
     void classThatTheContainerInfersIsTakenIfItIsMoreExact() {
         ContainerSettings settings = ListenerRig.settings(new OrderHandler(), Handler.class, "inEnvelope");

@@ -33,7 +33,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Tests handlers with their own {@code @Transactional}. Startup fails if it does not fit the transaction of the claim.
+ * Tests handlers with their own {@code @Transactional}. Startup fails if the annotation does not fit the transaction of
+ * the claim.
  */
 class TransactionAdviceTests {
 

@@ -99,8 +99,8 @@ class UnfitArgumentsTests {
     }
 
     /**
-     * Some of these keys make Spring look up a property that does not exist. Validation then fails with another
-     * exception than usual.
+     * Some of these keys make Spring look up a property that does not exist. Spring then throws a different exception
+     * than for other invalid payloads.
      */
     @ParameterizedTest
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})

@@ -127,7 +127,7 @@ class SharedQueuesTests {
         assertThatCode(() -> start("eu", EU)).doesNotThrowAnyException();
     }
 
-    /** The texts alone show two queues. Startup fails before any client looks up the queues. */
+    /** The URLs and ARNs alone show two different queues, so startup fails before any client looks up the queues. */
     @ParameterizedTest
     @CsvSource({EU + ", " + US, "arn:aws:sqs:eu-central-1:123456789012:orders, " + US, OTHER_ACCOUNT + ", " + EU})
     void queuesThatTextsShowToBeTwoFailBeforeTheyAreFound(String first, String second) {
@@ -185,8 +185,7 @@ class SharedQueuesTests {
     }
 
     /**
-     * Both listeners set the same scope, so a key means the same in both regions, such as the key of an event that both
-     * receive.
+     * Both listeners set the same scope, so they share keys. A key may be the id of an event that both regions receive.
      */
     @Test
     void oneScopeThatBothListenersSetIsShared() {
@@ -353,7 +352,7 @@ class SharedQueuesTests {
         beans.registerBean(PlainListeners.class, () -> warnings);
         beans.addApplicationListener(warnings);
         beans.refresh();
-        // The context of the management server is similar: its beans include the beans of its parent.
+        // A child context like the context of the management server. Its beans include the beans of its parent.
         GenericApplicationContext child = new GenericApplicationContext(beans);
         child.refresh();
         warnings.onApplicationEvent(new ContextRefreshedEvent(child));
