@@ -224,7 +224,8 @@ class SecuredEndpointTests {
         }
 
         private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-            HttpResponse<String> response = CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
+            HttpResponse<String> response =
+                    CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
             response.headers().allValues("Set-Cookie").forEach(cookie -> {
                 String[] pair = cookie.split(";", 2)[0].split("=", 2);
                 cookies.put(pair[0], pair[1]);
