@@ -279,7 +279,7 @@ class ContentTests {
         return threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
     }
 
-    /** The measured bytes are all allocations of a fingerprint, which exceed the memory in use at any moment. */
+    /** The test counts all bytes that a fingerprint allocates. The memory in use at any moment is smaller. */
     @Test
     void fingerprintTakesWhatThePageSays() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "sizing.md"));

@@ -59,7 +59,7 @@ import org.springframework.retry.backoff.BackOffContext;
 import org.springframework.retry.backoff.BackOffPolicy;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Starts, polls with and stops a container of Spring Cloud AWS that uses our consumer. */
+/** Tests a container of Spring Cloud AWS that starts, polls and stops with our consumer. */
 @ExtendWith(OutputCaptureExtension.class)
 class QueueConsumerTests {
 
@@ -406,7 +406,10 @@ class QueueConsumerTests {
         assertThat(handled).extracting(Message::getPayload).containsExactly("m");
     }
 
-    /** The interrupt may be meant for other work of the application's executor, whose thread later polls. */
+    /**
+     * The application's executor runs the poll on a shared thread. An interrupt may be meant for other work of that
+     * thread.
+     */
     @Test
     void interruptThatIsNoStopEndsNoPolling() {
         AtomicReference<Thread> poller = new AtomicReference<>();

@@ -403,10 +403,7 @@ class ReadingAgainstSpelTests {
             "{'a', 'b'}.^[#this == #value]",
             "'a'.concat(#value)");
 
-    /**
-     * Reasons of refusals that this comparison skips. The value is then a wrong key, or only some methods have the
-     * name.
-     */
+    /** Reasons of refusals that this comparison skips: the value is a wrong key, or only some methods have the name. */
     private static final Set<String> OF_OTHER_TESTS = Set.of(
             "names the unknown argument",
             "of a method that takes batches",

@@ -47,7 +47,7 @@ final class ContainerCalls {
             .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
             .toList();
 
-    /** The outcomes of transactions of handlers with effects in the database. */
+    /** The transaction outcomes of handlers with effects in the database. */
     final List<String> transactions = new ArrayList<>();
 
     final ExactlyOnceAdvisor advisor = new ExactlyOnceAdvisor(() -> pipeline, ListenerRig.ENFORCED);

@@ -32,7 +32,7 @@ class InvocationCostTests {
 
     private static final int CALLS = 100;
 
-    /** The number of rounds is small, because each round adds entries to lists of the store. */
+    /** Each round uses a new store, because lists of a store grow with each call. */
     private static final int ROUNDS = 40;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -59,7 +59,7 @@ class InvocationCostTests {
         assertThat(all - pipeline).isBetween(0L, most);
     }
 
-    /** Returns the smallest number of bytes that one call allocated. */
+    /** Returns the allocated bytes per call, in the round with the fewest bytes. */
     private static long bytes(String method, Call call) throws Throwable {
         long fewest = Long.MAX_VALUE;
         for (int round = 0; round < ROUNDS; round++) {

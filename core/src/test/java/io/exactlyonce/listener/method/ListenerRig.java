@@ -127,7 +127,7 @@ public final class ListenerRig {
         return new KeyExpression(purpose, text, arguments(method, resolvers), new StaticListableBeanFactory());
     }
 
-    /** Returns the arguments of a method that expressions may name. */
+    /** Returns the arguments that expressions may name for a method. */
     public static HandlerArguments arguments(Method method) {
         return arguments(method, resolvers());
     }

@@ -94,8 +94,8 @@ class MissingKeyHandlingTests {
     }
 
     /**
-     * The expression or the sender made a mistake here. The listener must not delete such messages as messages without
-     * a key.
+     * The expression or the message has an error here. Such a message must not count as a message without a key,
+     * because the listener would delete it.
      */
     @ParameterizedTest
     @ValueSource(
