@@ -87,7 +87,7 @@ class BoundaryTests {
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 
-    /** A line needs memory, and its text may throw. */
+    /** Writing a log line needs memory, and the crash's text may throw. */
     @Test
     void crashThatCannotBeLoggedIsHandedOnAndToldOfLater(CapturedOutput output) {
         Error crash = new OutOfMemoryError("used up");
@@ -120,7 +120,10 @@ class BoundaryTests {
         assertThat(output.getOut().split("1 crashes could not be logged", -1)).hasSize(2);
     }
 
-    /** Otherwise permits would be lost forever. The memory of the crashed work is free by then. */
+    /**
+     * A cleanup that is given up would lose its permits forever. The cleanup is repeated, because the memory of the
+     * crashed work is free by then.
+     */
     @Test
     void cleaningUpIsRepeatedUntilThereIsMemoryForIt() {
         AtomicInteger cleanups = new AtomicInteger();

@@ -162,7 +162,9 @@ class PrintableExceptionTests {
         assertThat(PrintableException.of(failure)).isSameAs(failure);
     }
 
-    /** A server in the place of SQS may choose the text, and it is read on the thread of polls. */
+    /**
+     * A server in the place of SQS may choose the text. The thread that polls reads the text, so reading must be fast.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -94,7 +94,7 @@ public final class GatedStore implements ClaimStore {
         rule.accept(entries);
     }
 
-    /** An interrupt does not disturb it, as it does not disturb a driver that reads from a socket. */
+    /** Waits through interrupts, like a driver that reads from a socket. */
     private static RuntimeException take(Batch batch) {
         boolean interrupted = false;
         try {

@@ -83,7 +83,7 @@ class DeliveryLossesTests {
         assertThat(rig.returns()).isEmpty();
     }
 
-    /** The call that is planned already is made: the next one is not. */
+    /** A repeat that is already scheduled still calls the store. No further repeat follows. */
     @Test
     void interruptEndsTheRepeatsOfAClaimThatAThreadWaitsFor() {
         Thread waiting = Thread.currentThread();

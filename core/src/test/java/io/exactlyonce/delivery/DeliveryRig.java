@@ -103,7 +103,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns a transaction if another type of it is requested. */
+    /** Returns the lambda as a transaction, where the compiler needs the type. */
     public static ClaimTransaction single(SingleTransaction transaction) {
         return transaction;
     }
@@ -176,7 +176,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return this;
     }
 
-    /** One listener has settings of its own. */
+    /** Gives one listener its own settings. */
     public DeliveryRig own(String listener, OutcomePolicy policy) {
         own = Map.of(listener, policy);
         return this;
@@ -186,7 +186,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new OutcomePolicy(new ClaimSettings("worker", lease, null, onMismatch, UUID::randomUUID), backoff, own);
     }
 
-    /** Made at the first call, with the settings of that moment. */
+    /** Returns the deliveries, made at the first call with the settings of that moment. */
     public Deliveries deliveries() {
         if (made == null) {
             made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);

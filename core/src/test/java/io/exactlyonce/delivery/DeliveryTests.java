@@ -17,7 +17,7 @@ class DeliveryTests {
         return delivery;
     }
 
-    /** The rest of its group must not overtake it. */
+    /** The rest of the group must not overtake a delivery that waits. */
     @Test
     void deliveryThatWaitsOnItsLastReceiveStaysInItsQueue() {
         Delivery waiting = claiming(rig.receiveLast());

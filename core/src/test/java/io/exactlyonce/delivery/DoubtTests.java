@@ -368,7 +368,7 @@ class DoubtTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    /** The thread is interrupted once, and the reconciler has taken that to be its own business. */
+    /** The takeover interrupts the thread once, and the reconciler clears the interrupt. */
     @Test
     void handlerIsNotCalledWhenItsReconcilerSwallowedTheInterruptOfATakeover() {
         assertNotCalledAfter(delivery, () -> {
@@ -402,7 +402,7 @@ class DoubtTests {
         assertThat(rig.returns()).containsExactly(0);
     }
 
-    /** Otherwise SQS would move the message to the dead-letter queue untried. */
+    /** If the handler were not called, SQS would move the message to the dead-letter queue untried. */
     @Test
     void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerLooked() throws Throwable {
         Delivery last = rig.receiveLast();
@@ -418,7 +418,10 @@ class DoubtTests {
         assertThat(rig.settle(last)).isTrue();
     }
 
-    /** The doubt from before stays in the store; nothing is added to it, nor is it a failure to park for. */
+    /**
+     * Asserts that the earlier doubt stays in the store, that no second doubt is recorded, and that the key is not
+     * parked.
+     */
     private void assertNotCalledAfter(Delivery received, Runnable event) {
         Reconciler<String> slow = attempt -> {
             event.run();

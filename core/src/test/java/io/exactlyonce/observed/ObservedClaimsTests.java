@@ -56,10 +56,10 @@ class ObservedClaimsTests {
     /** Tasks that the thread has not run yet, for {@link #busy}. */
     private final Deque<Runnable> queued = new ArrayDeque<>();
 
-    /** Does what it is given at once. */
+    /** Runs each task at once. */
     private final ObservedClaims claims = claims(Runnable::run, () -> {}, 10);
 
-    /** Does it when a test says so. */
+    /** Runs tasks when the test calls for them. */
     private final ObservedClaims busy = claims(queued::add, () -> {}, 10);
 
     private boolean isMemoryUsedUp;
@@ -235,7 +235,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Nothing renews the first lease, and its message is redelivered here. */
+    /** Nothing renews the lease of an observed handler. Its message is redelivered to the same instance. */
     @Test
     void handlerThatOutlivesItsLeaseIsNoTakeoverWhereItIsKnownToRun() {
         answer(FIRST, IN_DOUBT);
@@ -251,7 +251,8 @@ class ObservedClaimsTests {
     }
 
     /**
-     * Nothing renews the lease of the first; its message comes again to another instance, which tells of a takeover.
+     * Nothing renews the lease of an observed handler. Its message is redelivered to another instance, which reports a
+     * takeover.
      */
     @Test
     void handlerWhoseKeyWasTakenOverElsewhereWhileItRanIsAnOverlap() {
@@ -279,7 +280,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Otherwise the release at the store would look like a handler that holds the key. */
+    /** A claim that is sent before the release would find the key held, although the handler has ended. */
     @Test
     void redeliveryAfterAFailureIsAskedForWhenTheFailureIsOnRecord() {
         busy.ended(begin(busy, "o1"), new IllegalStateException());
@@ -325,7 +326,10 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** The claim may stand though it got no answer; a completion that names it does no harm if it does not. */
+    /**
+     * The store may have recorded a claim that got no answer. If it did not, the completion of this claim changes
+     * nothing.
+     */
     @Test
     void handlerWithoutAnAnswerIsUnobservedAndCompletesItsClaimNevertheless() {
         store.failClaims(true);
@@ -494,7 +498,7 @@ class ObservedClaimsTests {
         assertThat(store.claims()).hasSize(11);
     }
 
-    /** A thread that is stuck in a store, or a log, that blocks. */
+    /** The thread of the observer may be blocked by a store or a log. */
     @Test
     void handlersThreadDoesNothingButQueue() {
         ObservedRun run = run("o1");

@@ -345,7 +345,7 @@ class ActionExecutorTests {
         rig.assertCompleted(null);
     }
 
-    /** Later callers get what the text is read back to, and so does the first one. */
+    /** Later callers get the result that is read from its JSON. The first caller gets the same. */
     @Test
     void firstCallerGetsTheResultAsLaterOnesDo() {
         readBack = json -> Integer.parseInt(json) + 1;
@@ -357,7 +357,10 @@ class ActionExecutorTests {
         rig.assertCompleted("7");
     }
 
-    /** The effect has happened: the claim must not stay open, but no caller gets a result that the next one does not. */
+    /**
+     * The effect has happened, so the claim is completed. The first caller gets an exception, because later callers
+     * cannot read the result either.
+     */
     @Test
     void resultThatCannotBeReadBackCompletesItsKeyAndFailsTheFirstCall() {
         readBack = json -> {

@@ -19,7 +19,7 @@ class CommitListenerTests {
 
     private final ScriptedTransactions transactions = new ScriptedTransactions();
 
-    /** The places that checked whether the transaction may be rolled back, and the answers. */
+    /** Each check whether the transaction may still be rolled back: its place, and the answer. */
     private final List<String> seen = new ArrayList<>();
 
     @BeforeEach

@@ -58,7 +58,7 @@ class DefaultExactlyOnceOperationsTests {
                 .containsExactly(ClaimKey.sha256("body"), null);
     }
 
-    /** A call may be kept and used again, with and without what is added to it. */
+    /** A call object may be used several times. Options that are added to it make another call object. */
     @Test
     void callIsNotChangedByWhatIsAddedToIt() {
         OnceCall<RuntimeException> call = operations.once("orders", "A-1");
@@ -71,7 +71,7 @@ class DefaultExactlyOnceOperationsTests {
                 .containsExactly(tuple(ClaimKey.sha256("body"), InDoubt.PARK), tuple(null, InDoubt.TAKE_OVER));
     }
 
-    /** The compiler demands that the caller names or catches it. */
+    /** The compiler requires that the caller declares or catches the checked exception. */
     @Test
     void checkedExceptionOfTheActionReachesItsCaller() {
         IOException failure = new IOException("provider is down");

@@ -252,7 +252,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.dead).hasSize(11);
     }
 
-    /** Who may only read must not move messages. */
+    /** A reader without the right to decide must not move messages, and each receive could move them. */
     @Test
     void queueWithADeadLetterQueueOfItsOwnIsNotLookedAt() {
         put("1");
@@ -304,7 +304,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).isEmpty();
     }
 
-    /** Operators may use the memory of ten messages, which one response takes. */
+    /** A redrive may use the memory of one response, which has ten messages at most. */
     @Test
     void messagesThatAreRedrivenAreNotKept() {
         IntStream.range(0, 20).forEach(number -> put(String.valueOf(number)));

@@ -54,7 +54,7 @@ public class FakeTimer implements EngineScheduler {
         return List.copyOf(delays);
     }
 
-    /** Runs what is due now, but not what comes of it. */
+    /** Runs the tasks that are due now, but not the tasks that they schedule. */
     public void run() {
         List<Runnable> now;
         synchronized (this) {

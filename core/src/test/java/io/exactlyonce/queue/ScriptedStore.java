@@ -81,12 +81,12 @@ public final class ScriptedStore implements FencingClaimStore {
                 : claimAnswers.remove().get();
     }
 
-    /** Returns how many calls the claims came in. */
+    /** Returns the number of calls that had claims. */
     public synchronized int claimCalls() {
         return claimCalls;
     }
 
-    /** Returns how many calls the completions came in. */
+    /** Returns the number of calls that had completions. */
     public synchronized int completionCalls() {
         return completionCalls;
     }
@@ -209,7 +209,10 @@ public final class ScriptedStore implements FencingClaimStore {
         completionAnswers.add(answer);
     }
 
-    /** In the next answer to renewals or resolutions, which does not grant them, these claims are locked. */
+    /**
+     * Leaves these claims without an answer in the next answer to renewals or resolutions, as if their rows were
+     * locked.
+     */
     public synchronized void lock(ClaimId... claims) {
         unanswered = Set.of(claims);
     }
@@ -237,7 +240,7 @@ public final class ScriptedStore implements FencingClaimStore {
         claimsFail = fail;
     }
 
-    /** Lets looks fail from now on, or not. */
+    /** Lets lookups fail from now on, or not. */
     public synchronized void failLooks(boolean fail) {
         looksFail = fail;
     }

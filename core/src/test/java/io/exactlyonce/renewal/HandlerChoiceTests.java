@@ -81,7 +81,7 @@ class HandlerChoiceTests {
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
 
-    /** Another consumer may have the message by now. */
+    /** Another consumer may have the message after the visibility timeout. */
     @Test
     void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
         CompletableFuture<Void> answer = chooseLater(LONG);
@@ -111,7 +111,7 @@ class HandlerChoiceTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    /** An error handler that answers after the attempt has ended does this. */
+    /** An error handler may change the visibility after the attempt has ended. */
     @Test
     void zeroThatIsAnsweredAfterTheDeliverysEndIsNotOverwrittenByAReturn() {
         CompletableFuture<Void> answer = chooseLater(Duration.ZERO);

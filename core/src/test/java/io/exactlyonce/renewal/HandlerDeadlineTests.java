@@ -43,7 +43,7 @@ class HandlerDeadlineTests {
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
     }
 
-    /** Trap: between the two, the handler could still be called. */
+    /** Trap: the handler could still be called after its time was over, and before it was interrupted. */
     @Test
     void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();
@@ -58,7 +58,7 @@ class HandlerDeadlineTests {
         assertThat(window.isPastTimeout()).isFalse();
     }
 
-    /** A transaction that was rolled back for others of its batch is tried again with the rest. */
+    /** A batch whose transaction was rolled back because of some messages is handled again with the rest. */
     @Test
     void eachCallOfTheHandlerHasTheWholeTime() {
         rig.limit(window);
@@ -72,7 +72,7 @@ class HandlerDeadlineTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    /** Interruption is advice: one who ignores it is alone with the key until the lease ends, and no longer. */
+    /** A handler may ignore the interrupt. It then holds the key until the lease ends, and no longer. */
     @Test
     void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
         rig.limit(window);
@@ -126,7 +126,10 @@ class HandlerDeadlineTests {
         assertThat(rig.timedOut).isEmpty();
     }
 
-    /** A tick has both before it when the interrupt of the first ends the second, as in a batch. */
+    /**
+     * A tick finds two handlers past their time. The interrupt of the first handler ends the second one, as in a
+     * batch.
+     */
     @Test
     void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
         MessageVisibility other = rig.start("other", 20);

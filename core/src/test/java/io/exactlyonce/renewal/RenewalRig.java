@@ -59,7 +59,7 @@ final class RenewalRig implements RenewalEvent.Observer {
     /** Ends the renewals that {@link #begin()} started. */
     EngineScheduler.PeriodicTask begun = () -> {};
 
-    /** Begins; returns the tasks of its threads, "thread-1" and "thread-2", which run when the test says so. */
+    /** Starts the renewer. Returns the tasks of its threads "thread-1" and "thread-2", which the test runs. */
     Map<String, Runnable> begin() {
         Map<String, Runnable> ticks = new HashMap<>();
         EngineScheduler scheduler = new EngineScheduler() {
@@ -107,7 +107,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Makes the first of the calls that wait. */
+    /** Sends the first call that waits. */
     void renewLease() {
         leaseCalls.remove().run();
     }
@@ -164,7 +164,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Ticks once, after a time. A time longer than a tick is a pause of the JVM. */
+    /** Moves the clock, and ticks once. A step that is longer than the interval of ticks is a pause of the JVM. */
     void advance(Duration duration) {
         clock.advance(duration);
         renewer.tick();

@@ -244,7 +244,7 @@ class RenewerTests {
         assertThat(rig.store.renewals()).hasSizeGreaterThan(10);
     }
 
-    /** Sharing the requests of all others would make throttling worse. */
+    /** A failing renewal in each request of the other messages would make throttling worse. */
     @Test
     void failingRenewalIsNotSentEarlyWithOthers() {
         failWindows(3);
@@ -347,7 +347,7 @@ class RenewerTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    /** An interrupted handler has the last moment to stop in. */
+    /** The handler needs the time before the lease ends to stop after its interrupt. */
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
         MessageVisibility window = hold();
@@ -437,7 +437,7 @@ class RenewerTests {
         assertThat(rig.store.renewals()).hasSize(1);
     }
 
-    /** A handler that ignores its timeout would hold its key for ever beside others. */
+    /** A handler that ignores its timeout would hold its key forever, as long as other leases are renewed. */
     @Test
     void whatIsLeftToItsEndIsNotRenewedTogetherWithOthersEither() {
         rig.limiting(Duration.ofSeconds(5));
@@ -496,7 +496,7 @@ class RenewerTests {
         assertThat(rig.windowResults).isEmpty();
     }
 
-    /** Trap: an extension that is answered after the delete. */
+    /** Trap: a visibility change may be answered after the delete. */
     @Test
     void deleteWaitsForARenewalUnderWayAndForNoOther() {
         MessageVisibility window = start();
@@ -696,7 +696,7 @@ class RenewerTests {
         assertThat(extensions()).containsExactly(7 * 3_600);
     }
 
-    /** The store's thread crashes, so the renewal counts as unanswered. */
+    /** The thread of the store crashes during the renewal, which then counts as unanswered. */
     @Test
     void crashOfARenewalCostsThisOneOnly() {
         MessageVisibility window = hold();
@@ -710,7 +710,7 @@ class RenewerTests {
         assertThat(window.isHeld()).isTrue();
     }
 
-    /** The next check was due later; the handler makes it due between two ticks. */
+    /** The next check was planned for later. A change by the handler makes it due between two ticks. */
     @Test
     void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
         MessageVisibility window = start();

@@ -179,7 +179,7 @@ class CommitQueueTests {
         assertThat(flusher.answer().get()).isEqualTo(List.of(completion, call));
     }
 
-    /** Idle flushers look again after an hour only. */
+    /** Idle flushers would check the queue again only after an hour. */
     @Test
     void restOfWhatIsTooMuchForOneBatchWakesTheNextFlusher() throws Exception {
         Caller<List<QueuedCall>> first = flusher();
@@ -226,7 +226,7 @@ class CommitQueueTests {
         assertThat(flusher.answer().get()).isEqualTo(List.of(call));
     }
 
-    /** So that no completion waits behind many claims. */
+    /** No completion may wait behind many claims. */
     @Test
     void endsGoBeforeTheClaimsOfABatch() {
         QueuedCall call = asked(claim);

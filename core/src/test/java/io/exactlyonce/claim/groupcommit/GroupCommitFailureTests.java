@@ -178,7 +178,10 @@ class GroupCommitFailureTests {
         await().until(() -> flushers().isEmpty());
     }
 
-    /** Otherwise an effect that has happened is in doubt. An idle flusher must not end the others. */
+    /**
+     * A completion that is not flushed would leave its effect in doubt. An idle flusher that ends must not end the
+     * others.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void closingFlushesACompletionThatWaitsForItsKey(int flushers) throws Exception {

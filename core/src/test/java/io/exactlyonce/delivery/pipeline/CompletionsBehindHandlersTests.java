@@ -30,7 +30,7 @@ class CompletionsBehindHandlersTests {
     private final Delivery delivery = rig.receive();
     private final List<Runnable> asked = new ArrayList<>();
 
-    /** The store holds answers from the end of the handler on; claims are answered at once. */
+    /** Lets the store answer claims at once, and hold its answers from the end of the handler. */
     private void askLater() {
         rig.whenHandled = () -> rig.storeThreads = asked::add;
     }
@@ -104,7 +104,7 @@ class CompletionsBehindHandlersTests {
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
     }
 
-    /** The handler has ended, and its result is recorded in the end: nothing is lost. */
+    /** The handler has ended, and its result is recorded later, so no claim is lost. */
     @Test
     void leaseThatEndsWhileItsCompletionIsUnansweredIsNoLostClaim(CapturedOutput output) throws Throwable {
         handleUnrecorded(1);
@@ -150,7 +150,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.deleted).containsExactly(delivery);
     }
 
-    /** Another consumer may have received the message by then. The key is in doubt when the lease ends. */
+    /** Another consumer may have received a visible message. The key is in doubt when the lease ends. */
     @ParameterizedTest(name = "parked {0}, listener stopped {1}")
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void failureIsTriedThreeTimesOnceItsMessageIsVisibleOrItsListenerHasStopped(

@@ -100,7 +100,10 @@ class DeliveriesTests {
         assertThat(rig.lastReceivesFailed).isEmpty();
     }
 
-    /** After a pause the message may be another consumer's by now: it is not returned, and no time is known. */
+    /**
+     * After a pause, another consumer may have the message. The message is not returned, so the time of its next
+     * attempt is unknown.
+     */
     @Test
     void attemptThatFailedAfterItsVisibilityTimeoutNamesNoTime(CapturedOutput output) {
         Delivery delivery = rig.receive();
@@ -141,7 +144,7 @@ class DeliveriesTests {
         assertThat(rig.delivered).isEmpty();
     }
 
-    /** Otherwise its key would be in doubt when its lease ends. */
+    /** A claim that is not released would leave its key in doubt when the lease ends. */
     @Test
     void claimThatDidNotReachItsHandlerIsReleasedAtTheEnd() {
         Delivery delivery = DeliveryRig.asking(rig.receive());

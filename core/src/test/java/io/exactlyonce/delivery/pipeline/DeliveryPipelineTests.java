@@ -130,7 +130,7 @@ class DeliveryPipelineTests {
         assertThat(rig.handled).hasSize(1);
     }
 
-    /** The store counts it from its write, which comes later. */
+    /** The store counts the lease from its write, after the wait. */
     @Test
     void timeForWhichAClaimWaitsForTheStoreIsNoPartOfItsLease() throws Throwable {
         rig.storeThreads = task -> {
@@ -141,7 +141,10 @@ class DeliveryPipelineTests {
         assertHeldFor(Duration.ofSeconds(20));
     }
 
-    /** The moment in that time from which the store counts is unknown here. */
+    /**
+     * The store counts the lease from a moment during the call. The worker does not know this moment, so it counts
+     * from the call's begin.
+     */
     @Test
     void timeForWhichTheStoreIsAskedIsPartOfALease() throws Throwable {
         rig.store.onClaim(() -> {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Handlers that return futures. Their claims are resolved when the future completes, and a stop cancels the future. */
 class FutureHandlerTests {
 
-    /** A future that counts its cancellations, and ends by one only if the test permits it. */
+    /** A future that counts its cancellations. A stubborn future does not end when it is cancelled. */
     private static class Work extends CompletableFuture<Object> {
         private final boolean stubborn;
         private int cancellations;
@@ -131,7 +131,7 @@ class FutureHandlerTests {
         assertThat(rig.store.completions()).isEmpty();
     }
 
-    /** An ordinary future has ended by then, but not its work, perhaps. */
+    /** An ordinary future ends when it is cancelled, although its work may go on. */
     @Test
     void claimOfACancelledFutureIsNotReleasedButLeftToItsLease() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> work);
@@ -196,7 +196,7 @@ class FutureHandlerTests {
         assertThat(work.cancellations).isOne();
     }
 
-    /** That its future has ended says nothing: it was this delivery that cancelled it. */
+    /** The future has ended because this delivery cancelled it, so its end does not show that the work has ended. */
     @Test
     void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
         process(rig.receiveLimited(Duration.ofSeconds(5)), claim -> work);
@@ -211,7 +211,10 @@ class FutureHandlerTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** Three seconds of work, and a store that is away or a pool that is busy: that is no timeout of the handler's. */
+    /**
+     * The handler worked for three seconds. The time for which its completion waits for the store or a thread does not
+     * count for the timeout.
+     */
     @Test
     void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
         Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));

@@ -53,7 +53,7 @@ class HandlerStageTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** The method had no effect, for any stop of the advice. */
+    /** The method was not called, so it had no effect, whatever stopped the advice. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void adviceThatIsStoppedBeforeItCallsTheMethodLeavesNoDoubt(boolean isParked) {
@@ -246,7 +246,7 @@ class HandlerStageTests {
                 .containsExactly(new Change("handle", 30), new Change("limited handle", 4));
     }
 
-    /** The completion may take long, and does not count for the timeout. */
+    /** The time of the completion does not count for the handler's timeout. */
     @Test
     void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {
         Delivery limited = rig.receiveLimited(TIMEOUT);

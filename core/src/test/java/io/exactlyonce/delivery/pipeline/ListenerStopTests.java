@@ -87,7 +87,7 @@ class ListenerStopTests {
         assertThat(rig.returns()).containsExactly(0);
     }
 
-    /** The claim request is at the store when the listener stops waiting. */
+    /** The listener stops waiting while the claim request is at the store. */
     @Test
     void keyThatIsAcquiredAfterItsDeliveryHasEndedIsReleasedAndItsLeaseNotRenewed() {
         Runnable answer = claimLater(rig.receive());
@@ -117,7 +117,7 @@ class ListenerStopTests {
         assertThat(Thread.interrupted()).isTrue();
     }
 
-    /** Or its next consumer would find the key held, and wait. */
+    /** If the message were visible earlier, its next consumer would find the key held, and wait. */
     @Test
     void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
         List<Delivery> claimed = List.of(DeliveryRig.asking(rig.receive()));
@@ -136,7 +136,7 @@ class ListenerStopTests {
         assertThat(rig.store.releases()).as("by the stop alone").hasSize(1);
     }
 
-    /** Until then it may be handled, as if nothing had happened. */
+    /** While the listener waits, such a message may still be handled. */
     @Test
     void claimedMessageOnItsLastReceiveIsGivenUpWhenItsListenerWaitsNoLonger() {
         Delivery last = DeliveryRig.asking(rig.receiveLast());

@@ -51,7 +51,7 @@ class RetryingClaimClientTests {
                 .whenComplete((claimed, failure) -> answers.add(failure == null ? "answered" : "given up"));
     }
 
-    /** Each first failure is a line with a stack trace. */
+    /** Asserts the number of outages. The first failure of each outage is a line with a stack trace. */
     private static void assertOutagesTold(CapturedOutput output, int outages) {
         assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
                 .hasSize(outages);
@@ -132,7 +132,7 @@ class RetryingClaimClientTests {
         assertThat(outage.store.completions()).isEmpty();
     }
 
-    /** Otherwise an effect that has happened would be in doubt. */
+    /** A completion that is given up would leave its effect in doubt. */
     @Test
     void completionThatItsCallerNeedsIsRepeatedBeyondAFewAttempts() {
         outage.store.loseCompletions(RetryingClaimClient.FEW + 2);
@@ -141,7 +141,7 @@ class RetryingClaimClientTests {
                 .isTrue();
     }
 
-    /** Another transaction locks its row, for example. */
+    /** A resolution gets no answer if another transaction locks its row, for example. */
     @Test
     void resolutionThatIsOnlyPartlyAnsweredIsRepeatedAsAWhole() {
         ClaimResolution answered = new ClaimResolution.Completed(anyClaim(), null);
@@ -207,7 +207,7 @@ class RetryingClaimClientTests {
         return new RetryingClaimClient(outage.store, store, outage.timer);
     }
 
-    /** A store whose claims fail, by futures without a wrapper, before one is answered. */
+    /** Returns a client of a store that fails a claim once, with this exception as it is, and then answers. */
     private RetryingClaimClient answering(RuntimeException only) {
         Deque<Throwable> left = new ArrayDeque<>(List.of(only));
         AsyncClaimStore store = new AsyncClaimStore() {

@@ -156,7 +156,10 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4, 4);
     }
 
-    /** The stop keeps only the first from its handler: the second will not be received again. */
+    /**
+     * The stop holds back only the first message. The second message is on its last receive, and will not be received
+     * again.
+     */
     @Test
     void lastReceiveDoesNotOvertakeAMessageThatItsListenersStopHoldsBack() {
         Subscription stopping = rig.receiving(2);
@@ -180,7 +183,10 @@ class TransactionalBatchTests {
         assertThat(transaction.committed).isEmpty();
     }
 
-    /** The first failed by itself; PostgreSQL refused the statements of those behind it for that reason alone. */
+    /**
+     * The first message failed by itself. PostgreSQL refused the statements of the later messages only because of that
+     * failure.
+     */
     @Test
     void messagesThatFailedOnlyBecauseOfAnEarlierOneAreHandledWithoutIt() {
         IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
@@ -202,7 +208,7 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    /** The message that failed first is unknown: without this rule all would be handled again, forever. */
+    /** Nobody knows which message failed first. Without this rule, all messages would be handled again forever. */
     @Test
     void messagesThatAllFailedBecauseOfAnUnknownOneHaveFailed() {
         IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
@@ -277,7 +283,7 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, true);
     }
 
-    /** The count is each message's own, and neither an interrupt nor a missing answer of another store counts. */
+    /** Each message has its own count. An interrupt does not count, nor does a missing answer of another store. */
     @Test
     void messageThatWasInterruptedOrGotNoAnswerIsNotParkedBesideOneThatFailed() {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);

@@ -132,7 +132,7 @@ class TransactionalHandlerTests {
         assertNothingAskedOfTheStore();
     }
 
-    /** The method does not declare the future, or startup would have failed. */
+    /** The method declares no future; otherwise startup would have failed. */
     @Test
     void futureOfWorkOnAnotherThreadIsAFailureAndRolledBack() {
         assertThat(failureOf(granting, claim -> new CompletableFuture<>()))
@@ -213,7 +213,7 @@ class TransactionalHandlerTests {
         assertThat(rig.returns()).containsExactly(4, 4, 4, 4);
     }
 
-    /** The library wrote this text: it names the cause, and quotes no payload. */
+    /** The library wrote this text, so the text names the cause and quotes no payload. */
     @Test
     void reasonForARollbackIsPartOfTheFailureThatIsLogged() {
         failureOf(
@@ -249,7 +249,7 @@ class TransactionalHandlerTests {
         assertThat(rig.orders.levels().waiting()).hasValue(waiting);
     }
 
-    /** The handler may have thrown anything: what counts is that there was no connection left to roll back on. */
+    /** The handler may throw any exception. The lost connection shows when the rollback fails. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void handlerWhoseTransactionOrCommitLostItsConnectionIsCalledOnceMore(boolean inCommit) throws Throwable {
@@ -320,7 +320,7 @@ class TransactionalHandlerTests {
         assertThat(rig.timer.delays()).hasSize(9);
     }
 
-    /** To come again would be its end, untried. */
+    /** A return would move the message to the dead-letter queue untried. */
     @Test
     void claimOnTheLastReceiveIsRepeatedUntilItIsAnswered() throws Throwable {
         Delivery last = rig.receiveLast();
@@ -341,7 +341,10 @@ class TransactionalHandlerTests {
         throw new ClaimStoreUnavailableException("no answer", null);
     }
 
-    /** Others are answered meanwhile, so that the message comes again, and its receives are spared. */
+    /**
+     * The store answers other claims meanwhile, so this claim alone has no answer. Its message is returned after a few
+     * tries.
+     */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTries() throws Throwable {
         process((request, work) -> unanswered(request, rig.breaker::answered), DeliveryRig::neverCalled);
@@ -369,7 +372,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** A message that is visible may be with another worker by then. */
+    /** Another worker may have a message that is visible. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void claimIsNotRepeatedAnyMoreWhenItsListenerStopsOrItsMessageIsVisible(boolean stops) throws Throwable {
@@ -455,7 +458,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** The advice may be waiting for its turn. */
+    /** The advice may have waited to be called when the stop came. */
     @Test
     void adviceThatIsStoppedBeforeItsHandlerIsNotCounted() {
         InDoubtSettings once = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
@@ -482,7 +485,7 @@ class TransactionalHandlerTests {
         assertThat(rig.store.parkings()).hasSize(1);
     }
 
-    /** Without an answer nobody can tell whether a repetition helps. */
+    /** A missing answer does not show whether a repetition helps. */
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFailsAndIsNotParked() {
         assertThat(failureParkingFor(Exception.class, claim -> {

@@ -103,8 +103,8 @@ class WaitingDeliveriesTests {
     }
 
     /**
-     * A claim would get no answer either. But the listener may have stopped, and then no other delivery would ever
-     * claim again.
+     * A claim would get no answer either, so the delivery waits. Its claim is tried when a poll on trial is due: the
+     * listener may have stopped, and then no other delivery would ever claim again.
      */
     @Test
     void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {
@@ -163,7 +163,7 @@ class WaitingDeliveriesTests {
         assertThat(rig.store.looks()).hasSize(2);
     }
 
-    /** A sender chooses how long the content is, and how long its key is held. */
+    /** A sender chooses the length of the content, and the time for which its key is held. */
     @Test
     void waitKeepsNothingOfTheContent() throws Throwable {
         Delivery duplicate = rig.receive(rig.orders, "handle", 1);
@@ -291,7 +291,7 @@ class WaitingDeliveriesTests {
         assertThat(rig.queue.requests()).isEmpty();
     }
 
-    /** A9: on a standard queue, the old handle would expose the message's next delivery. */
+    /** Trap A9: on a standard queue, a change with the old receipt handle would expose the message's next delivery. */
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
     void deliveryWhoseWindowEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
