@@ -98,7 +98,7 @@ class TwoServersIT {
 
     static class Prepared {
 
-        // The client sends its requests to its own server, whatever the host in the queue's URL is.
+        // tag::prepare
         @Bean
         ExactlyOnceContainerFactory preparedBulk(
                 ExactlyOnceContainerFactoryConfigurer configurer,
