@@ -11,13 +11,10 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.security.Principal;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -38,18 +35,11 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
-import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The parts of {@code /actuator/exactlyonce} on Spring Boot's web stacks, in an application with a store and without listeners. */
 class EndpointStacksTests {
-
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
-    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
-    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final Instant NOON = Instant.parse("2026-11-28T12:00:00.000001Z");
@@ -165,7 +155,7 @@ class EndpointStacksTests {
         if (caller.length > 0) {
             request.header("Caller", caller[0]);
         }
-        return CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
+        return WebRequests.send(request);
     }
 
     private static HttpResponse<String> post(URI uri, String body) throws Exception {

@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.security.MessageDigest;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -22,17 +19,11 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.DefaultResourceLoader;
-import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
-import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 
 /** {@code /actuator/exactlyonceconsole} on each of Spring Boot's web stacks, in an application without listeners. */
 class ExactlyOnceConsoleTests {
 
     private static final int LARGEST = 60_000;
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
-    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
-    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     /** Applications need neither SQS nor a database before they have a listener. */
     @SpringBootConfiguration(proxyBeanMethods = false)
@@ -77,11 +68,9 @@ class ExactlyOnceConsoleTests {
         URI page = URI.create("http://127.0.0.1:"
                 + application.getEnvironment().getRequiredProperty("local." + port + ".port") + path);
         // The request of a browser.
-        HttpRequest request = HttpRequest.newBuilder(page)
-                .header("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
-                .timeout(Duration.ofSeconds(30))
-                .build();
-        return CLIENT.send(request, BodyHandlers.ofString());
+        HttpRequest.Builder request = HttpRequest.newBuilder(page)
+                .header("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+        return WebRequests.send(request);
     }
 
     @ParameterizedTest

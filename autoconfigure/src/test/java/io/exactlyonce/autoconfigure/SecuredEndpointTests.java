@@ -3,13 +3,10 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -45,8 +42,6 @@ import org.springframework.security.web.server.csrf.CookieServerCsrfTokenReposit
 import org.springframework.security.web.server.csrf.CsrfToken;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
-import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
-import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -56,11 +51,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SecuredEndpointTests {
-
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
-    /** Keeps the threads that all SQS clients of this JVM share: each application would wait for 2 s until they have ended. */
-    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -224,8 +214,7 @@ class SecuredEndpointTests {
         }
 
         private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-            HttpResponse<String> response =
-                    CLIENT.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
+            HttpResponse<String> response = WebRequests.send(request);
             response.headers().allValues("Set-Cookie").forEach(cookie -> {
                 String[] pair = cookie.split(";", 2)[0].split("=", 2);
                 cookies.put(pair[0], pair[1]);
