@@ -70,14 +70,14 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Parks keys in doubt. The error of a key that is held is that of an earlier attempt, and no reason of the doubt.
-     * {@code parked_at} is set exactly while the status is PARKED, because the index of parked
-     * claims has it as its condition.
+     * Parks keys in doubt. A key that is held has the error of an earlier attempt, which is not the reason of its doubt.
+     * {@code parked_at} is set exactly while the status is PARKED, because the index of parked claims has it as its
+     * condition.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
             SET status = 'PARKED', parked_at = pg_catalog.clock_timestamp(), in_doubt = true,
-                error = CASE WHEN claim.status {=} 'RELEASED' THEN coalesce(claim.error, 'unknown') ELSE 'its owner vanished' END
+                error = CASE WHEN claim.status {=} 'RELEASED' THEN claim.error ELSE 'its owner vanished' END
             FROM (SELECT w.*, free.*
                   FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
                               (SELECT ?::pg_catalog.uuid[])) AS w (scope, key, held_id, status, claim_id)
