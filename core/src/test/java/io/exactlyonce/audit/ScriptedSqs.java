@@ -39,7 +39,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     /** Attributes are answered when this is complete. */
     CompletableFuture<?> answers = CompletableFuture.completedFuture(null);
 
-    /** Most connections, by what it measures of requests; {@code null} if it measures nothing. */
+    /** The limit of connections in the metrics of each request; {@code null} if a request has no metrics. */
     @Nullable Integer connections;
 
     /** The client's timeouts; {@code null} if it does not show its configuration. */

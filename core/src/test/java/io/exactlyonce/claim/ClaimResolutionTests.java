@@ -15,7 +15,9 @@ class ClaimResolutionTests {
     private static final String ALMOST = "x".repeat(ClaimResolution.MAX_ERROR_LENGTH - 1);
     private static final ClaimId CLAIM = new ClaimId(new ClaimKey("orders", "o1"), UUID.randomUUID());
 
-    /** Terminals obey an escape, each line of a log is taken for one of its own, and stores refuse NUL and halves of pairs. */
+    /**
+     * Escapes control a terminal, and a line break forges a line of the log. Stores refuse NUL and unpaired surrogates.
+     */
     static Stream<Arguments> textThatAStoreOrALogCannotTakeIsLeftOutOrReplaced() {
         return Stream.of(
                 Arguments.of("NUL", "a\0b\0", "ab"),

@@ -29,8 +29,8 @@ class KeySnapshotTests {
     private static final String ANOTHER = ClaimKey.sha256("another");
 
     /**
-     * All of what a decision depends on, besides fingerprints, and the decision by the table of {@link
-     * KeySnapshot#decide}.
+     * The inputs of a decision except fingerprints, and the decision that the table of {@link KeySnapshot#decide}
+     * expects.
      *
      * @param remaining the rest of the lease in seconds
      * @param own whether the last claim sent the request

@@ -96,7 +96,7 @@ class CommitListenerTests {
                         "outside over");
     }
 
-    /** The callback of the test is registered before the mark, and has the same order. */
+    /** The test registers its callback before the listener registers its mark, and both have the same order. */
     @Test
     void transactionIsOverAlsoForTheFirstCallbackAfterItsCommit() {
         inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -223,7 +223,7 @@ class CommitListenerTests {
         assertThat(seen).containsExactly("inside open");
     }
 
-    /** A manager without the listener; its reason is then the remedy to use {@code afterCompletion}. */
+    /** Without the listener, the library treats a transaction as open until its completion. */
     @Test
     void afterCommitOfAnUnknownManagerPassesForOpen() {
         transactions.setTransactionExecutionListeners(List.of());

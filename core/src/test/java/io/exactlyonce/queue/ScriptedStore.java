@@ -245,7 +245,7 @@ public final class ScriptedStore implements FencingClaimStore {
         looksFail = fail;
     }
 
-    /** Runs an action in the next lookup without another action, after its answer is made. */
+    /** Runs an action in a lookup, after the answer is made. Each lookup runs the oldest action that is left. */
     public synchronized void duringLook(Runnable event) {
         duringLooks.add(event);
     }

@@ -41,7 +41,7 @@ class RenewalScheduleTests {
         assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
     }
 
-    /** Renewals that fail together are repeated apart, but never later than planned. */
+    /** Renewals that fail together are repeated at different times, but never later than planned. */
     @Test
     void retryFollowsAfterAThirdOfWhatIsLeftAndEarlierByJitter() {
         assertThat(schedule.retryAfter(Duration.ofSeconds(15), 0)).isEqualTo(Duration.ofSeconds(5));

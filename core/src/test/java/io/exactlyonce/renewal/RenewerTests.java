@@ -684,7 +684,7 @@ class RenewerTests {
     }
 
     /**
-     * The queue ends a capped visibility timeout at its own time, however long the listener's visibility timeouts are.
+     * SQS hides a message for at most twelve hours after its receive, whatever the listener's visibility timeout is.
      */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {

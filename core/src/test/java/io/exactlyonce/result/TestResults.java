@@ -5,7 +5,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Results that a test writes, or reads, by a function. */
+/** A result serializer that writes and reads with functions of the test. */
 public record TestResults(Function<Object, String> writer, BiFunction<String, Type, @Nullable Object> reader)
         implements ResultSerializer {
 

@@ -28,7 +28,7 @@ final class DrainRace {
      * @param findings receives the table
      * @param title the heading of the table
      * @param prefix the prefix of the queues' and databases' names
-     * @param duplicates one of this number of messages is a duplicate; 0 for none
+     * @param duplicates the number of messages of which one is a duplicate; 0 if none is
      */
     static DrainRace run(
             Servers servers,

@@ -58,7 +58,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
      * Starts the worker.
      *
      * @param queue the name of its queue and its database
-     * @param duplicates one of this number of messages is a duplicate; 0 for none
+     * @param duplicates the number of messages of which one is a duplicate; 0 if none is
      */
     DrainingListener(Servers servers, Listener listener, String queue, int duplicates)
             throws IOException, SQLException {

@@ -21,7 +21,7 @@ record Orders(List<String> bodies, int different) {
      * Makes messages.
      *
      * @param turn the number of the turn, so that each turn has new keys
-     * @param duplicates one of this number of messages repeats an earlier message; 0 for none
+     * @param duplicates the number of messages of which one repeats an earlier one; 0 if none does
      */
     static Orders of(int turn, int messages, int duplicates) {
         Random random = new Random(turn);

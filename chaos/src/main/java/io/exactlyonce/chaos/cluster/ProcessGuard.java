@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Ends the processes and mounts of a harness that was killed with SIGKILL. The guard is a shell that waits for the end
- * of its standard input, which ends with the harness in any case. The guard knows processes and mounts by name, and
- * forgets those that ended normally.
+ * of its standard input, which ends with the harness in any case. The guard knows processes and mounts by name. A
+ * process or mount that ended normally is forgotten.
  */
 public final class ProcessGuard implements AutoCloseable {
 

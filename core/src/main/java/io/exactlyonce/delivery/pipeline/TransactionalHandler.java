@@ -453,7 +453,7 @@ public final class TransactionalHandler implements AutoCloseable {
          * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no
          * trace in the store, so the receives of the message count as attempts. An attempt does not count if the
          * application interrupted it, or if a stop interrupted its advice before the handler was called. A missing answer of
-         * a store parks nothing: nobody knows whether a repetition helps.
+         * a store parks nothing, because a repetition may help.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             if (failure instanceof ClaimStoreUnavailableException) {

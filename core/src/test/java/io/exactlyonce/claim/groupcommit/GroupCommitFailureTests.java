@@ -67,7 +67,7 @@ class GroupCommitFailureTests {
                     .hasMessage("The store did not answer a batch of 4: the database is away")
                     .satisfies(failures::add);
         }
-        // Callers add to what they catch, so each has a throwable of its own.
+        // A caller may add suppressed exceptions to its failure, so no two callers share an exception.
         assertThat(Set.copyOf(failures)).hasSize(4);
         assertThat(rig.store.entries()).hasSize(5);
     }

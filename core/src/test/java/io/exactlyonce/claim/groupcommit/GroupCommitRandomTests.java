@@ -245,7 +245,7 @@ class GroupCommitRandomTests {
         int size = 1 + random.nextInt(random.nextInt(8) == 0 ? 2 * MOST : 3);
         for (int entry = 0; entry < size; entry++) {
             ClaimKey key = keys.get(random.nextInt(KEYS));
-            // Two messages of a poll may have one key, which ends once.
+            // A call may claim a key twice, because messages of a poll may share a key. A call resolves a key once.
             if (isClaim || ids.stream().noneMatch(id -> id.key().equals(key))) {
                 ids.add(new ClaimId(key, UUID.randomUUID()));
             }

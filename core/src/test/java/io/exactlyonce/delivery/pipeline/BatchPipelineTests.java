@@ -166,7 +166,10 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** The stop comes between admission and call; the rest of its group waits for no handler of another one. */
+    /**
+     * The stop takes a message back before its handler is called. The claims behind the message in its group are
+     * released before the handler runs for other messages.
+     */
     @Test
     void claimsBehindAMessageThatItsListenersStopTookAreGivenBackBeforeTheHandlerIsCalled() {
         batch = List.of(

@@ -30,7 +30,7 @@ class CompletionsBehindHandlersTests {
     private final Delivery delivery = rig.receive();
     private final List<Runnable> asked = new ArrayList<>();
 
-    /** Lets the store answer claims at once, and hold its answers from the end of the handler. */
+    /** Answers claims at once. After the handler ends, the store answers only in {@link #answerAll}. */
     private void askLater() {
         rig.whenHandled = () -> rig.storeThreads = asked::add;
     }

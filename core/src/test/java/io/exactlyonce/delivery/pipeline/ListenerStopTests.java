@@ -136,7 +136,7 @@ class ListenerStopTests {
         assertThat(rig.store.releases()).as("by the stop alone").hasSize(1);
     }
 
-    /** While the listener waits, such a message may still be handled. */
+    /** A claimed message on its last receive may still be handled until its listener stops waiting. */
     @Test
     void claimedMessageOnItsLastReceiveIsGivenUpWhenItsListenerWaitsNoLonger() {
         Delivery last = DeliveryRig.asking(rig.receiveLast());

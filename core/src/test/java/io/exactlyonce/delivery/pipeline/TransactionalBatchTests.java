@@ -71,7 +71,7 @@ class TransactionalBatchTests {
     private final List<List<String>> calls = new ArrayList<>();
     private InDoubtSettings doubt = InDoubtSettings.RERUN;
 
-    /** Receives a message for each group; its key is its group's name and its place. */
+    /** Receives one message for each group. The key of a message is the name of its group and its index. */
     private List<Delivery> receive(String... groups) {
         return receive(transaction, groups);
     }

@@ -360,7 +360,10 @@ class WaitingDeliveriesTests {
         assertNoneWaits();
     }
 
-    /** The backoff is not the rest of the owner's lease, because another consumer may wait in its place. */
+    /**
+     * The message returns after the backoff, and not after the rest of the owner's lease, because another consumer may
+     * have room to wait for the key.
+     */
     @Test
     void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {
         rig = new DeliveryRig(0);
