@@ -7,10 +7,10 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.awscore.exception.AwsServiceException;
 
 /**
  * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come
@@ -59,15 +59,15 @@ public final class PrintableException extends Exception {
         if (failure == null) {
             return null;
         }
-        boolean isOfAws = isOfAws(failure);
-        return !quotesValue(failure) && all(failure).allMatch(each -> isPrintable(each, isOfAws))
+        Map<String, String> quotes = AwsText.quotesIn(all(failure));
+        return !quotesValue(failure) && all(failure).allMatch(each -> isPrintable(each, quotes))
                 ? failure
-                : copy(failure, isOfDatabase(failure), isOfAws, MOST_CAUSES);
+                : copy(failure, isOfDatabase(failure), quotes, MOST_CAUSES);
     }
 
     /** Returns the type of a failure's last cause, and the first line of its message. */
     public static String reason(Throwable failure) {
-        return text(Causes.root(failure), true, isOfAws(failure), LONGEST_REASON);
+        return text(Causes.root(failure), true, AwsText.quotesIn(all(failure)), LONGEST_REASON);
     }
 
     /** Returns everything that a log prints of a failure. */
@@ -84,21 +84,21 @@ public final class PrintableException extends Exception {
         return all.stream();
     }
 
-    private static boolean isPrintable(Throwable failure, boolean isOfAws) {
+    private static boolean isPrintable(Throwable failure, Map<String, String> quotes) {
         String message = failure.getMessage();
-        return message == null || message.equals(OneLine.of(withoutValues(message, isOfAws), LONGEST_MESSAGE));
+        return message == null || message.equals(OneLine.of(withoutValues(message, quotes), LONGEST_MESSAGE));
     }
 
     private static boolean isOfDatabase(Throwable failure) {
         return Causes.of(failure).anyMatch(SQLException.class::isInstance);
     }
 
-    private static boolean isOfAws(Throwable failure) {
-        return all(failure).anyMatch(AwsServiceException.class::isInstance);
-    }
-
-    private static String withoutValues(String message, boolean isOfAws) {
-        return isOfAws ? AwsText.withoutValues(message) : message;
+    private static String withoutValues(String message, Map<String, String> quotes) {
+        String shown = message;
+        for (Map.Entry<String, String> quote : quotes.entrySet()) {
+            shown = shown.replace(quote.getKey(), quote.getValue());
+        }
+        return shown;
     }
 
     private static boolean quotesValue(Throwable failure) {
@@ -121,16 +121,17 @@ public final class PrintableException extends Exception {
                 && !(isOfPostgres && WITHOUT_VALUES_IN_POSTGRES.contains(kind) && !state.equals(SYNTAX));
     }
 
-    private static PrintableException copy(Throwable failure, boolean isOfDatabase, boolean isOfAws, int causes) {
+    private static PrintableException copy(
+            Throwable failure, boolean isOfDatabase, Map<String, String> quotes, int causes) {
         Throwable cause = failure.getCause();
         return new PrintableException(
-                text(failure, isOfDatabase, isOfAws, LONGEST_MESSAGE),
+                text(failure, isOfDatabase, quotes, LONGEST_MESSAGE),
                 failure,
-                cause == null || causes == 0 ? null : copy(cause, isOfDatabase, isOfAws, causes - 1));
+                cause == null || causes == 0 ? null : copy(cause, isOfDatabase, quotes, causes - 1));
     }
 
     /** Returns only the type of a failure whose cause quotes a value, because its own message repeats that of the cause. */
-    private static String text(Throwable failure, boolean isCut, boolean isOfAws, int most) {
+    private static String text(Throwable failure, boolean isCut, Map<String, String> quotes, int most) {
         String type = failure.getClass().getName();
         String message = failure.getMessage();
         if (Causes.of(failure).anyMatch(PrintableException::isQuote)) {
@@ -141,7 +142,9 @@ public final class PrintableException extends Exception {
         if (message == null) {
             return type;
         }
-        String shown = isCut ? message.lines().findFirst().orElse("") : message;
-        return type + ": " + OneLine.of(withoutValues(shown, isOfAws), most);
+        // A value may have lines, so values are left out before the first line is cut.
+        String safe = withoutValues(message, quotes);
+        String shown = isCut ? safe.lines().findFirst().orElse("") : safe;
+        return type + ": " + OneLine.of(shown, most);
     }
 }

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 class PrintableExceptionTests {
@@ -236,6 +238,69 @@ class PrintableExceptionTests {
                         + " isn't valid, and the queue's policy doesn't matter"
             })
     void answerOfAwsWithoutAValueIsItself(String message) {
+        var answer = SqsException.builder().message(message).build();
+
+        assertThat(PrintableException.of(answer)).isSameAs(answer);
+    }
+
+    /** The SDK suppresses the texts of earlier attempts in the exception of the last one, which may be no answer. */
+    @Test
+    void valueThatAnEarlierAttemptQuotesIsLeftOut() {
+        var last = SdkClientException.create("Unable to execute HTTP request", new IOException("Connection reset"));
+        last.addSuppressed(SdkClientException.create(
+                "Request attempt 1 failure: Value AQEB4711 for parameter ReceiptHandle could not be processed"));
+
+        assertThat(printed(PrintableException.of(last)))
+                .contains("Connection reset")
+                .doesNotContain("AQEB4711");
+    }
+
+    @Test
+    void valueOfSeveralLinesIsLeftOutOfAReason() {
+        var answer = SqsException.builder()
+                .message("1 validation error detected: Value '[S=card-4711\nx]' at 'statements' failed")
+                .build();
+
+        assertThat(PrintableException.reason(answer))
+                .endsWith("Value ... at 'statements' failed")
+                .doesNotContain("card-4711");
+    }
+
+    /** A wrapper may repeat only the part of a message that is AWS's own. */
+    @Test
+    void partOfAnAnswerThatAnotherFailureRepeatsIsLeftOut() {
+        var details = AwsErrorDetails.builder()
+                .errorCode("InvalidParameterValue")
+                .errorMessage("Value AQEB4711 for parameter ReceiptHandle is invalid")
+                .build();
+        var answer = SqsException.builder().awsErrorDetails(details).build();
+        var around = new IllegalStateException("Listener 'orders': " + details.errorMessage(), answer);
+
+        assertThat(printed(PrintableException.of(around)))
+                .contains("Listener 'orders': Value ... for parameter ReceiptHandle is invalid")
+                .doesNotContain("AQEB4711");
+    }
+
+    @Test
+    void textAroundAnAnswerKeepsItsNames() {
+        var answer = SqsException.builder().message("Access denied").build();
+        var around = new IllegalStateException("Queue 'orders' of listener 'shipping' is not available", answer);
+
+        assertThat(PrintableException.of(around)).isSameAs(around);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Credential should be scoped to a valid region, not 'us-east-1'.",
+                "Credential should be scoped to correct service: 'sqs'.",
+                "The message attribute 'Exactly-Once-Key' with type 'String' must use field 'StringValue'.",
+                "Table: a-long-name-of-a-table-in-production-that-has-many-more-than-sixty-four-characters not found",
+                "Invalid request: Missing required parameter MessageGroupId",
+                "Invalid address: https://sqs.eu-central-1.amazonaws.com/",
+                "Invalid endpoint region: eu-cental-1"
+            })
+    void nameThatARemedyNeedsIsKept(String message) {
         var answer = SqsException.builder().message(message).build();
 
         assertThat(PrintableException.of(answer)).isSameAs(answer);

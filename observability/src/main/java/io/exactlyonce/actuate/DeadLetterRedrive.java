@@ -1,5 +1,6 @@
 package io.exactlyonce.actuate;
 
+import io.exactlyonce.boundary.AwsText;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
@@ -103,7 +104,7 @@ public final class DeadLetterRedrive {
                     ? "SQS answered with status " + answer.statusCode()
                     : OneLine.of(
                             code + ": "
-                                    + String.valueOf(details.errorMessage())
+                                    + AwsText.withoutValues(String.valueOf(details.errorMessage()))
                                             .lines()
                                             .findFirst()
                                             .orElse(""),

@@ -64,6 +64,14 @@ class DeadLetterRedriveTests {
         return redrives.refused().get(0);
     }
 
+    @Test
+    void valueThatSqsQuotesIsNotTold() {
+        DeadLetterRedrive.Refusal refusal =
+                refused(refusal(400, "InvalidParameterValue", "Value AQEB4711 for parameter TaskHandle is invalid"));
+
+        assertThat(refusal.reason()).isEqualTo("InvalidParameterValue: Value ... for parameter TaskHandle is invalid");
+    }
+
     /** After the first line, SQS may quote the request with its session token. */
     @Test
     void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.boundary.AwsText;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.queue.ClientAbilities;
@@ -176,7 +177,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     private static String text(Throwable cause) {
-        return OneLine.of(Objects.requireNonNullElse(cause.getMessage(), cause.toString()), LONGEST_TEXT);
+        return OneLine.of(Objects.requireNonNullElse(AwsText.messageOf(cause), cause.toString()), LONGEST_TEXT);
     }
 
     private QueueUnavailableException(

@@ -18,6 +18,7 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.batchmanager.SqsAsyncBatchManager;
 import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
 import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
+import software.amazon.awssdk.services.sqs.model.SqsException;
 
 class QueueUnavailableExceptionTests {
 
@@ -87,6 +88,19 @@ class QueueUnavailableExceptionTests {
 
         assertThat(QueueUnavailableException.by(sender, "orders", "fulfilment", new CompletionException(failure)))
                 .hasMessageContaining("Sender, does not implement getQueueUrl");
+    }
+
+    /** SQS quotes the request, with the session's token, when the signature does not match. */
+    @Test
+    void tokenThatAnAnswerQuotesIsLeftOut() {
+        Exception refused = SqsException.builder()
+                .message("The Canonical String for this request should have been 'POST x-amz-security-token:AQEB4711'")
+                .statusCode(403)
+                .build();
+
+        assertThat(QueueUnavailableException.by(new FakeReceives(), "orders", "fulfilment", refused))
+                .hasMessageContaining("should have been '...'")
+                .hasMessageNotContaining("AQEB4711");
     }
 
     @Test

@@ -75,7 +75,7 @@ public final class PartiQl {
     public static ClaimStoreUnavailableException unanswered(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return new ClaimStoreUnavailableException("DynamoDB did not answer: " + cause.getMessage(), cause);
+        return new ClaimStoreUnavailableException("DynamoDB did not answer: " + AwsText.messageOf(cause), cause);
     }
 
     /** Sends writes. Returns one answer for each write, in the same order. The future never fails. */

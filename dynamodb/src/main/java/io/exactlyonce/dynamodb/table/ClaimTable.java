@@ -1,5 +1,6 @@
 package io.exactlyonce.dynamodb.table;
 
+import io.exactlyonce.boundary.AwsText;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -75,7 +76,7 @@ public final class ClaimTable {
         } catch (RuntimeException failure) {
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
             throw unusable(
-                    "cannot be created: " + cause.getMessage(),
+                    "cannot be created: " + AwsText.messageOf(cause),
                     "allow dynamodb:CreateTable and dynamodb:UpdateTimeToLive, or create it as docs/dynamodb.md says and set"
                             + " exactly-once.dynamodb.initialize-schema=never",
                     cause);
@@ -195,7 +196,7 @@ public final class ClaimTable {
                         cause);
             }
             throw unusable(
-                    "cannot be used: " + cause.getMessage(),
+                    "cannot be used: " + AwsText.messageOf(cause),
                     "allow " + action + " as docs/dynamodb.md lists it, and check endpoint, Region and credentials",
                     cause);
         }
