@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.testing.RoundTrips;
 import java.time.Duration;
@@ -170,7 +171,7 @@ class PostgresParkedClaimsIT {
     /** Parked rows are scattered over the table, and each costs a page. A list of 100 must not read all of them. */
     @Test
     void listReadsNoMoreParkedClaimsThanItReturns() {
-        try (TestDatabase database = new TestDatabase(1)) {
+        try (TestDatabase database = new TestDatabase(1, Layout.PLAIN)) {
             JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(database.newConnection(), true));
             session.execute("""
                     INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
