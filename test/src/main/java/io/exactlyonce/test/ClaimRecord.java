@@ -75,7 +75,7 @@ record ClaimRecord(
         };
     }
 
-    /** Returns the error of a release in doubt. The error of a held key is that of an earlier attempt. */
+    /** Returns the error of the last release. A held key has the error of an earlier attempt, which says nothing of its owner. */
     private String reasonOfDoubt() {
         return status == KeyStatus.RELEASED && error != null ? error : "its owner vanished";
     }
