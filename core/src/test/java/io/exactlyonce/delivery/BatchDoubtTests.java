@@ -149,7 +149,10 @@ class BatchDoubtTests {
         assertThat(rig.settle(batch)).containsExactly(2);
     }
 
-    /** The handler may have had effects for the other messages, and a pause that ends one lease ends theirs, too. */
+    /**
+     * The handler may have had effects for the other messages. Their leases have also expired, because the pause was
+     * longer than each lease.
+     */
     @Test
     void handlerThatLearnsOfOneLostClaimLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
@@ -174,7 +177,10 @@ class BatchDoubtTests {
         assertThat(rig.store.parkings()).hasSize(2).allMatch(ClaimResolution.Parked::inDoubt);
     }
 
-    /** The exception names no valid message, so all fail, as if the handler had thrown the loss. */
+    /**
+     * An exception that is not itself a {@code FailedItems} fails all messages, as if the handler had thrown the lost
+     * claim.
+     */
     @Test
     void lossThatIsNamedByAnExceptionThatFailsTheWholeBatchLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
@@ -325,7 +331,7 @@ class BatchDoubtTests {
         return receive(key -> "", keys);
     }
 
-    /** Receives messages of the groups that the first letter of their keys names. */
+    /** Receives messages of a FIFO queue. The first letter of each key is the name of the group. */
     private List<Delivery> fifo(String... keys) {
         return receive(key -> key.substring(0, 1), keys);
     }

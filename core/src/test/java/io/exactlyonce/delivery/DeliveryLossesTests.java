@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Deliveries that end without a completion and a delete. No state of them stays behind. */
+/** Deliveries that are not handled, completed and deleted in the usual way. The engine keeps no state of them. */
 class DeliveryLossesTests {
 
     private final DeliveryRig rig = new DeliveryRig();
@@ -83,7 +83,10 @@ class DeliveryLossesTests {
         assertThat(rig.returns()).isEmpty();
     }
 
-    /** A repeat that is already scheduled still calls the store. No further repeat follows. */
+    /**
+     * The interrupt comes while a repeat is already scheduled. This repeat still calls the store, and no further repeat
+     * follows.
+     */
     @Test
     void interruptEndsTheRepeatsOfAClaimThatAThreadWaitsFor() {
         Thread waiting = Thread.currentThread();

@@ -53,10 +53,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An engine on a scripted clock, queue and store. Backoff starts at 8 s; the random number makes it half of that. */
+/**
+ * An engine on a scripted clock, queue and store. The first backoff is 4 s: the rig's random number is 0 and halves the
+ * initial 8 s.
+ */
 public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
 
-    /** A handler of single deliveries: returns its result, or a future of that. */
+    /** A handler of single deliveries. The handler returns a result or a future of a result. */
     @FunctionalInterface
     public interface SingleHandler extends Handler {
         Object handle(Claim claim) throws Throwable;
@@ -80,7 +83,10 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Ends a handler of batches with a result. */
+    /**
+     * Ends a batch handler as the engine does when the handler returns this result: throws if the result names failed
+     * items.
+     */
     public static void end(BatchResult result, List<Delivery> claimed) {
         FailedItems failed = FailedItems.in(result, "The handler", claimed.size());
         if (failed != null) {
@@ -103,7 +109,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns the lambda as a transaction, where the compiler needs the type. */
+    /** Converts a lambda into a transaction where the compiler cannot infer the type. */
     public static ClaimTransaction single(SingleTransaction transaction) {
         return transaction;
     }
@@ -140,7 +146,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     public final List<MissingKeyPolicy> keysMissing = new ArrayList<>();
     public final List<DeliveryEvent.LastReceiveFailed> lastReceivesFailed = new ArrayList<>();
 
-    // The action at that moment.
+    // Actions that a test adds. The name of each field says when the action runs.
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
     public Runnable onFinalReceive = () -> {};
@@ -176,7 +182,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return this;
     }
 
-    /** Gives one listener its own settings. */
+    /** Sets the outcome policy of one listener. */
     public DeliveryRig own(String listener, OutcomePolicy policy) {
         own = Map.of(listener, policy);
         return this;
@@ -186,7 +192,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new OutcomePolicy(new ClaimSettings("worker", lease, null, onMismatch, UUID::randomUUID), backoff, own);
     }
 
-    /** Returns the deliveries, made at the first call with the settings of that moment. */
+    /** Returns the deliveries. The first call creates them with the current settings. */
     public Deliveries deliveries() {
         if (made == null) {
             made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);
@@ -194,12 +200,12 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return made;
     }
 
-    /** Returns the deliveries that wait for keys. */
+    /** Returns the deliveries that wait for the owner of their key. */
     public WaitingDeliveries waiting() {
         return deliveries().waiting();
     }
 
-    /** Calls the store on {@link #storeThreads}. A repeat is due when {@link #timer} says so. */
+    /** Returns a client that calls the store on {@link #storeThreads}, and schedules repeats on {@link #timer}. */
     public RetryingClaimClient claims() {
         return new RetryingClaimClient(
                 store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), clock, awaited), timer);
@@ -213,7 +219,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new DeliveryPipeline(claims(), policy(), results, this, clock, cancellations);
     }
 
-    /** Returns a subscription that polls as the claim store's breaker permits. */
+    /** Returns a subscription that polls only while the claim store's breaker permits it. */
     public Subscription subscription(String name, QueueVisibility visibility) {
         return subscription(name, visibility, breaker);
     }
@@ -274,7 +280,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return delivery;
     }
 
-    /** Returns a message of a batch, of this group of its queue, under its own key. */
+    /** Receives a message of a batch, with this key and in this FIFO group. */
     public Delivery receive(String key, String group) {
         return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtSettings.RERUN));
     }
@@ -288,23 +294,26 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new ClaimKey("orders", key);
     }
 
-    /** Claims the key with these settings for doubts. */
+    /** Returns a spec that claims {@link #KEY} with these settings for doubts. */
     public static ClaimSpec spec(InDoubtSettings doubt) {
         return new ClaimSpec(KEY, null, doubt);
     }
 
-    /** Returns a single delivery that claims the key. */
+    /** Sets {@link #KEY} as the key of a single delivery, and returns the delivery. */
     public static Delivery asking(Delivery delivery) {
         return asking(delivery, spec(InDoubtSettings.RERUN));
     }
 
-    /** Returns a single delivery with this claim spec. */
+    /** Sets the claim spec of a single delivery, and returns the delivery. */
     public static Delivery asking(Delivery delivery, ClaimSpec handling) {
         delivery.attempt().specify(handling, "", true);
         return delivery;
     }
 
-    /** Returns a delivery of a batch with this claim spec; {@code null} if its message has no usable key. */
+    /**
+     * Sets the claim spec of a delivery in a batch, and returns the delivery. The spec is {@code null} if the message
+     * has no usable key.
+     */
     public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
         delivery.attempt().specify(handling, group, false);
         return delivery;
@@ -323,7 +332,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         assertThat(process(pipeline(), batch, handler)).isNull();
     }
 
-    /** Claims as a container's thread does, and calls the method. */
+    /** Claims the keys and calls the handler, as a container's thread does. */
     public static Object process(DeliveryPipeline pipeline, List<Delivery> deliveries, Handler handler)
             throws Throwable {
         if (!deliveries.get(0).attempt().isTransactional()) {
@@ -332,7 +341,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return pipeline.handle(deliveries, handler);
     }
 
-    /** Processes a delivery, and returns what that throws. */
+    /** Processes a delivery, and returns the exception that the pipeline throws. */
     public Throwable failureOf(Delivery delivery, SingleHandler handler) {
         return failureOf(delivery, spec(InDoubtSettings.RERUN), handler);
     }
@@ -345,7 +354,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return catchThrowable(() -> process(batch, handler));
     }
 
-    /** Processes a delivery whose handler throws this. */
+    /** Processes a delivery whose handler throws this exception. Asserts that the pipeline throws it unchanged. */
     public void fail(Delivery delivery, Throwable failure) {
         assertThat(failureOf(delivery, claim -> {
                     throw failure;
@@ -353,12 +362,12 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
                 .isSameAs(failure);
     }
 
-    /** Returns whether a delivery is to be deleted, as its pipeline's end does. */
+    /** Settles a delivery, as the end of its pipeline does. Returns whether the message is to be deleted. */
     public boolean settle(Delivery delivery) {
         return deliveries().settle(delivery);
     }
 
-    /** Settles deliveries; returns the indexes of deliveries to be deleted. */
+    /** Settles deliveries. Returns the indexes of the messages that are to be deleted. */
     public List<Integer> settle(List<Delivery> batch) {
         return IntStream.range(0, batch.size())
                 .filter(index -> settle(batch.get(index)))
@@ -373,7 +382,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Has another worker take the key over, and the next renewal notice it. */
+    /** Simulates a takeover by another worker, and lets the next renewal detect the loss. */
     public void loseLease() {
         store.onRenew(requested -> Set.of());
         clock.advance(Duration.ofSeconds(10));
@@ -385,7 +394,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return store.claimed().get(0);
     }
 
-    /** Returns the seconds after which a delivery was made visible. */
+    /** Returns the visibility timeouts that the engine requested from the queue, in seconds. */
     public List<Integer> returns() {
         return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
     }
@@ -400,8 +409,8 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     }
 
     /**
-     * Asserts that only the first claim was released, for this reason and without a doubt. The handler threw unless it
-     * was not called.
+     * Asserts that only the first claim was released, for this reason and not in doubt. The release must also say that
+     * the handler threw, unless the reason is that the handler was not called.
      */
     public void assertReleased(String reason) {
         boolean threw = !reason.equals("the handler was not called");
@@ -512,7 +521,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Throws anything where the compiler allows no checked exception. */
+    /** Throws a checked exception where the compiler does not permit one. */
     @SuppressWarnings("unchecked")
     public static <X extends Throwable> X sneaked(Throwable thrown) throws X {
         throw (X) thrown;

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests each step of a delivery's state against the table in docs/contributing/architecture.md. */
+/** Tests each change of a delivery's state against the table in docs/contributing/architecture.md. */
 class DeliveryStateTests {
 
     private static final Map<DeliveryState, Set<DeliveryState>> ARROWS = new EnumMap<>(Map.ofEntries(
@@ -102,7 +102,10 @@ class DeliveryStateTests {
         }
     }
 
-    /** The effect has happened: until that is on record, neither release the key nor expose the message. */
+    /**
+     * The effect has happened. Until the store has recorded the effect, the engine neither releases the key nor returns
+     * the message.
+     */
     @Test
     void messageWhoseEffectIsNotOnRecordIsNeverReturned() {
         assertThat(reachableFrom(HANDLED)).containsExactlyInAnyOrder(RECORDED, DELETING, GONE, ABANDONED);
@@ -138,7 +141,10 @@ class DeliveryStateTests {
         assertThat(delivery.settle()).isEmpty();
     }
 
-    /** The group does not continue as long as this message may be redelivered, or may have had its effect. */
+    /**
+     * The group waits while this message may have had an effect that is not recorded. A redelivery need not be awaited,
+     * because this is the last receive.
+     */
     @ParameterizedTest
     @EnumSource
     void messageOnItsLastReceiveLeavesItsQueueUnlessItsEffectIsInDoubt(DeliveryState state) {

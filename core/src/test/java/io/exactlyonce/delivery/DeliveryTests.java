@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A single delivery: its answers to the pipeline, to the stop of its listener, and after a crash. */
+/** A single delivery in the pipeline, during the stop of its listener, and after a crash. */
 class DeliveryTests {
 
     private static final Disposition WAIT = new Disposition.Wait(Duration.ZERO);
@@ -17,7 +17,7 @@ class DeliveryTests {
         return delivery;
     }
 
-    /** The rest of the group must not overtake a delivery that waits. */
+    /** Later messages of the group must not overtake a delivery that waits. */
     @Test
     void deliveryThatWaitsOnItsLastReceiveStaysInItsQueue() {
         Delivery waiting = claiming(rig.receiveLast());

@@ -34,7 +34,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
-/** Each policy with each outcome of an attempt: the table in docs/contributing/decisions/0004-doubt.md. */
+/** Tests each policy with each outcome of an attempt, as in the table of docs/contributing/decisions/0004-doubt.md. */
 class DoubtTests {
 
     static final class CardExpired extends Exception {
@@ -47,7 +47,10 @@ class DoubtTests {
         Object handle(DoubtTests test, Claim claim) throws Throwable;
     }
 
-    /** How an attempt ends, and what is recorded of it: with {@code RERUN} or {@code RECONCILE}, and with {@code PARK}. */
+    /**
+     * How an attempt ends, and the two resolutions that the engine records for this end. The first one is for {@code
+     * RERUN} and {@code RECONCILE}, and the second one for {@code PARK}.
+     */
     enum End {
         RETURNS("completed", "completed", (test, claim) -> "charged"),
         IS_STOPPED_AND_RETURNS("completed", "completed", (test, claim) -> {
@@ -140,7 +143,7 @@ class DoubtTests {
         assertThat(rig.returns()).isEqualTo(thrown == null ? List.of() : List.of(4));
     }
 
-    /** In the words of the table. */
+    /** Returns the recorded resolutions in the words of the table. */
     private String recorded() {
         List<String> ends = new ArrayList<>();
         rig.store.completions().forEach(resolution -> ends.add("completed"));
@@ -293,8 +296,8 @@ class DoubtTests {
     }
 
     /**
-     * The effect that the reconciler found has happened, even if another worker holds the key by now; the store
-     * decides.
+     * The lease expires while the reconciler looks, so another worker may own the key by now. The engine still sends
+     * the completion, because the effect has happened. The store decides whether to record it.
      */
     @Test
     void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
@@ -308,7 +311,7 @@ class DoubtTests {
         rig.assertCompleted("\"found\"");
     }
 
-    /** Alerts on slow handlers go by the handler's own time. */
+    /** The measured time does not include the reconciler, because alerts on slow handlers use this time. */
     @Test
     void runAgainCallsTheHandlerWhoseTimeIsMeasuredAlone() throws Throwable {
         reconcile(
@@ -419,8 +422,8 @@ class DoubtTests {
     }
 
     /**
-     * Asserts that the earlier doubt stays in the store, that no second doubt is recorded, and that the key is not
-     * parked.
+     * Asserts that the handler is not called after the event, and that the engine neither parks the key nor records a
+     * second doubt. The earlier doubt stays in the store.
      */
     private void assertNotCalledAfter(Delivery received, Runnable event) {
         Reconciler<String> slow = attempt -> {

@@ -17,7 +17,10 @@ class InDoubtSettingsTests {
 
     private final InDoubtSettings policy = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IOException.class));
 
-    /** Causes are the handler's own business, except those that a proxy wrapped. */
+    /**
+     * The type of the thrown exception decides, and not the type of its cause. An exception that a proxy wrapped is
+     * unwrapped first.
+     */
     static Stream<Arguments> parksForItsTypesAndTheirSubtypes() {
         IOException named = new IOException();
         return Stream.of(

@@ -63,7 +63,10 @@ class MaxAttemptsTests {
                         + "); its key is parked until an operator decides");
     }
 
-    /** Nine claims of the key, of which one attempt threw: the others crashed, lost their claims or were stopped. */
+    /**
+     * The key was claimed nine times, but only one attempt threw. The others crashed, lost their claims or were
+     * stopped.
+     */
     @Test
     void attemptsThatDidNotThrowDoNotCount() {
         fail(THREE, new Acquired(9, 9, true, 1), MaxAttemptsTests::refuse);
@@ -90,7 +93,7 @@ class MaxAttemptsTests {
         assertThat(rig.store.parkings()).hasSize(1);
     }
 
-    /** The ways in which the engine or the application stops an attempt. */
+    /** Handlers of attempts that the engine or the application stops. */
     private enum Stop implements DeliveryRig.SingleHandler {
         LOST_LEASE {
             @Override
@@ -139,7 +142,7 @@ class MaxAttemptsTests {
         assertThat(rig.store.parkings()).isEmpty();
     }
 
-    /** The number is of the key, so each message of a batch has its own. */
+    /** The store counts the failures of each key, and each message of a batch has its own key. */
     @Test
     void eachMessageOfABatchHasItsOwnCount() {
         List<Delivery> batch = Stream.of("third", "first", "last")
@@ -162,7 +165,7 @@ class MaxAttemptsTests {
         return claims.map(claim -> claim.key().key());
     }
 
-    /** The store counts it once: it is the same claim. */
+    /** All requests name the same claim, so the store counts one failure. */
     @Test
     void parkingWithoutAnAnswerIsRepeatedAsItIs() {
         rig.store.loseFailures(2);
@@ -186,7 +189,9 @@ class MaxAttemptsTests {
                 .containsExactly(new Parked(rig.claimed(), "java.io.IOException: refused", false, true));
     }
 
-    /** A timeout is a stop from outside: the attempt may have had effects, and {@code whenInDoubt} decides. */
+    /**
+     * The engine stops the handler at its timeout. The attempt may have had effects, so {@code whenInDoubt} decides.
+     */
     @Test
     void handlerThatIsStoppedAtItsTimeoutIsNotCounted() {
         Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));

@@ -16,7 +16,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A message whose key is parked is logged once, and goes to the dead-letter queue soon. */
+/**
+ * The log names a parked key once. Each return makes its message visible at once, so SQS soon moves the message to the
+ * dead-letter queue.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ParkedDeliveryTests {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Claims without an answer are repeated in place, with the same id, while their listeners pause. */
+/** A claim that gets no answer is repeated in place, with the same id, while its listener pauses. */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreOutageTests {
 
@@ -43,7 +43,7 @@ class StoreOutageTests {
         return pipeline.claim(List.of(deliveries));
     }
 
-    /** Lets time pass, with renewals and repeated claims each half second. */
+    /** Lets time pass. Renewals, lookups and repeated claims run every half second. */
     private void pass(Duration duration) {
         for (long half = duration.toMillis() / 500; half > 0; half--) {
             rig.clock.advance(Duration.ofMillis(500));
@@ -53,7 +53,7 @@ class StoreOutageTests {
         }
     }
 
-    /** So many claims fail, while others are answered. */
+    /** Makes this number of claims fail, while the store answers other claims. */
     private void failAlone(int times, RuntimeException failure) {
         for (int time = 0; time < times; time++) {
             rig.store.onClaim(() -> {
@@ -100,7 +100,7 @@ class StoreOutageTests {
         assertThat(rig.breaker.isPaused()).isFalse();
     }
 
-    /** Each call with its own key, as deliveries are received one after the other. */
+    /** A refusal is an answer, so three refusals in a row are not an outage. */
     @Test
     void requestThatIsRefusedForGoodIsReturnedAtOnceAndPausesNoListener(CapturedOutput output) {
         for (int i = 0; i < 3; i++) {
@@ -116,7 +116,7 @@ class StoreOutageTests {
         assertThat(output).contains("cannot be claimed", "NUL");
     }
 
-    /** A server's text may quote the key, and a sender may have many keys refused. */
+    /** The server's error text may quote the key, and a sender may cause many refusals. */
     @Test
     void refusedKeyIsLoggedInOneLineForTheFirstReceiveOnly(CapturedOutput output) {
         String hostile = "told\nFORGED\u0085 \u001b[2J\u202e" + "x".repeat(1 << 20);
@@ -133,7 +133,7 @@ class StoreOutageTests {
         assertThat(output).doesNotContain("card-4711", "\nFORGED", "\u0085", "\u001b", "\u202e", "\tat ");
     }
 
-    /** P13: an outage costs no receive, and the first handler after it sees the first attempt. */
+    /** Promise P13: an outage uses up no receive, and the first handler after the outage sees attempt 1. */
     @Test
     void claimsThatFailUseNoReceiveUpAndGoOnWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {
         rig.breaker.subscribe(rig.orders);
@@ -176,8 +176,8 @@ class StoreOutageTests {
     }
 
     /**
-     * Only the claim of this message fails. The message is returned with backoff, and its claim, which may exist, is
-     * released.
+     * Only the claim of this message fails. The message is returned with backoff. Its claim is released, because the
+     * store may have recorded it.
      */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {
@@ -196,7 +196,9 @@ class StoreOutageTests {
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
     }
 
-    /** Trap: a request of the outage fails after the outage, because its connection times out late. */
+    /**
+     * Trap: a request that was sent during the outage may fail after the outage, because its connection times out late.
+     */
     @Test
     void attemptThatBeganInTheOutageAndFailsAfterItsEndCostsNoReceive() {
         rig.store.failClaims(true);
@@ -213,7 +215,7 @@ class StoreOutageTests {
         assertThat(delivery.attempt().isReady()).isTrue();
     }
 
-    /** To come again would be its end, untried. */
+    /** A return would move the message to the dead-letter queue untried. */
     @Test
     void claimOnTheLastReceiveIsRepeatedAlthoughOthersAreAnswered() {
         Delivery last = DeliveryRig.asking(rig.receiveLast());
@@ -226,7 +228,7 @@ class StoreOutageTests {
         assertThat(last.attempt().isReady()).isTrue();
     }
 
-    /** P15: a stop during an outage ends with the next attempt. */
+    /** Promise P15: a listener that stops during an outage returns its messages when the next attempt fails. */
     @Test
     void listenerThatStopsDuringAnOutageReturnsWhatItHasInHandWithTheNextAttempt() {
         rig.store.failClaims(true);
@@ -244,7 +246,9 @@ class StoreOutageTests {
         assertThat(rig.renewer.renewedCount()).isZero();
     }
 
-    /** Trap: a claim that alone fails could keep all other listeners waiting. */
+    /**
+     * Trap: one claim that keeps failing could make all other listeners wait, although the store answers their claims.
+     */
     @Test
     void answerToOneClaimResumesThoseOfAllAndTheOneThatFailsAloneIsReturned() {
         rig.store.failClaims(true);

@@ -39,12 +39,12 @@ class UnfinishedWorkTests {
 
     record Trip(List<Booking> bookings) {}
 
-    /** A class like a data class of Kotlin: final, and no record. */
+    /** A final class that is not a record, like a data class of Kotlin. */
     static final class Parcel {
         @Nullable Future<String> label;
     }
 
-    /** Calls its function itself. */
+    /** A record that contains a function and calls the function itself, so no work is left unfinished. */
     record Lazily(Supplier<String> text) {}
 
     record Tree(String name, List<Tree> children) {}
@@ -209,7 +209,7 @@ class UnfinishedWorkTests {
         assertThat(UnfinishedWork.in(returned(Finished.class, name))).isNull();
     }
 
-    /** These types may be on an application's class path, and are not on this one's. */
+    /** An application's class path may have these types, but the class path of this test does not. */
     @ParameterizedTest
     @ValueSource(
             strings = {
