@@ -74,7 +74,7 @@ class BatchPipelineTests {
         assertThat(rig.delivered).hasSize(3).containsOnly(Duration.ofSeconds(60));
     }
 
-    /** The value of a batch's future is the result of none of its messages. */
+    /** The value of the future belongs to the whole batch, so it is not stored as the result of any message. */
     @Test
     void resultOfABatchIsKeptWithNoneOfItsKeys() throws Throwable {
         var ended = DeliveryRig.process(
@@ -119,7 +119,9 @@ class BatchPipelineTests {
         assertThat(rig.deleted).containsExactly(batch.get(1));
     }
 
-    /** Otherwise the message's next consumer would find the key held, and wait. */
+    /**
+     * If the message were visible before its claim is released, the next consumer would find the key held, and wait.
+     */
     @Test
     void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsGivenBack() {
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(10)), ACQUIRED);
@@ -167,8 +169,8 @@ class BatchPipelineTests {
     }
 
     /**
-     * The stop takes a message back before its handler is called. The claims behind the message in its group are
-     * released before the handler runs for other messages.
+     * The stop holds back a message before the handler is called. Claims of later messages in its group are released
+     * before the handler is called for other groups.
      */
     @Test
     void claimsBehindAMessageThatItsListenersStopTookAreGivenBackBeforeTheHandlerIsCalled() {
@@ -196,7 +198,9 @@ class BatchPipelineTests {
         assertThat(released).containsExactly("over", "behind");
     }
 
-    /** Indexes count in the list that the handler got. */
+    /**
+     * The handler's list leaves out message a, which was already completed. Indexes of the result refer to that list.
+     */
     @Test
     void namedItemsComeAgainAndTheOthersAreCompleted() {
         rig.store.answer(new AlreadyCompleted(null), ACQUIRED, ACQUIRED, ACQUIRED);
@@ -266,7 +270,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** Nobody can tell which messages the handler finished. */
+    /** The engine cannot know which messages the handler finished before the interrupt. */
     @Test
     void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b"), acquired -> {

@@ -22,7 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The outcome of a handler is recorded after its thread is free, and the message is settled after that. */
+/**
+ * The store records a handler's outcome after the handler's thread is free. The message is settled after that record.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class CompletionsBehindHandlersTests {
 
@@ -30,7 +32,7 @@ class CompletionsBehindHandlersTests {
     private final Delivery delivery = rig.receive();
     private final List<Runnable> asked = new ArrayList<>();
 
-    /** Answers claims at once. After the handler ends, the store answers only in {@link #answerAll}. */
+    /** Makes the store answer at once until the handler ends, and then only in {@link #answerAll}. */
     private void askLater() {
         rig.whenHandled = () -> rig.storeThreads = asked::add;
     }
@@ -41,7 +43,7 @@ class CompletionsBehindHandlersTests {
         due.forEach(Runnable::run);
     }
 
-    /** The handler succeeds, and this number of requests that complete its claim get no answer. */
+    /** Runs a handler that succeeds. The first {@code lost} requests to complete its claim get no answer. */
     private void handleUnrecorded(int lost) throws Throwable {
         rig.timer.hold();
         rig.store.loseCompletions(lost);
@@ -104,7 +106,9 @@ class CompletionsBehindHandlersTests {
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
     }
 
-    /** The handler has ended, and its result is recorded later, so no claim is lost. */
+    /**
+     * The lease of a handler that has ended is not reported as lost, because a repeat can still record the completion.
+     */
     @Test
     void leaseThatEndsWhileItsCompletionIsUnansweredIsNoLostClaim(CapturedOutput output) throws Throwable {
         handleUnrecorded(1);
@@ -150,7 +154,10 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.deleted).containsExactly(delivery);
     }
 
-    /** Another consumer may have received a visible message. The key is in doubt when the lease ends. */
+    /**
+     * The failure is not repeated forever, because another consumer may already have received the message. If no answer
+     * records the failure, the key is in doubt when the lease expires.
+     */
     @ParameterizedTest(name = "parked {0}, listener stopped {1}")
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void failureIsTriedThreeTimesOnceItsMessageIsVisibleOrItsListenerHasStopped(
@@ -187,7 +194,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.parked).hasSize(isParked ? 1 : 0);
     }
 
-    /** Five requests that record the failure get no answer. */
+    /** Runs a handler that fails. The first five requests to record the failure get no answer. */
     private void failUnrecorded(boolean isParked) {
         rig.timer.hold();
         rig.store.loseFailures(5);
@@ -236,8 +243,8 @@ class CompletionsBehindHandlersTests {
     }
 
     /**
-     * The next attempt waits for the record of a failure, and the next message of a group waits for the record of a
-     * completion.
+     * A failure is sent at once, because the next attempt waits for the record. A completion of a FIFO queue is also
+     * sent at once, because the next message of the group waits for the record.
      */
     @Test
     void onlyACompletionOfAStandardQueueMayWaitForOthers() throws Throwable {

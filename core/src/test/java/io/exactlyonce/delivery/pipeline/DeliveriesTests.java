@@ -41,7 +41,7 @@ class DeliveriesTests {
         assertThat(rig.renewer.renewedCount()).isZero();
     }
 
-    /** The class alone: the message of an exception may quote the payload. */
+    /** The line names only the class of the exception, because the exception's message may quote the payload. */
     @Test
     void failedAttemptIsOneLineWithItsExceptionsClassAndTheNextAttempt(CapturedOutput output) {
         Delivery first = rig.receive(rig.orders, "handle", 2);
@@ -101,8 +101,8 @@ class DeliveriesTests {
     }
 
     /**
-     * After a pause, another consumer may have the message. The message is not returned, so the time of its next
-     * attempt is unknown.
+     * The pause is longer than the visibility timeout, so another consumer may have the message. The engine does not
+     * return the message, and cannot know the time of the next attempt.
      */
     @Test
     void attemptThatFailedAfterItsVisibilityTimeoutNamesNoTime(CapturedOutput output) {
@@ -144,7 +144,7 @@ class DeliveriesTests {
         assertThat(rig.delivered).isEmpty();
     }
 
-    /** A claim that is not released would leave its key in doubt when the lease ends. */
+    /** A claim that is not released would leave its key in doubt when the lease expires. */
     @Test
     void claimThatDidNotReachItsHandlerIsReleasedAtTheEnd() {
         Delivery delivery = DeliveryRig.asking(rig.receive());
@@ -271,7 +271,7 @@ class DeliveriesTests {
         void run() throws InterruptedException;
     }
 
-    /** Starts the handler on a thread of its own, and returns when it runs. */
+    /** Starts the handler on another thread, and waits until the handler runs. */
     private CompletableFuture<Throwable> handle(Delivery delivery, Work work) {
         CountDownLatch entered = new CountDownLatch(1);
         CompletableFuture<Throwable> handling = CompletableFuture.supplyAsync(() -> rig.failureOf(delivery, claim -> {

@@ -130,7 +130,7 @@ class DeliveryPipelineTests {
         assertThat(rig.handled).hasSize(1);
     }
 
-    /** The store counts the lease from its write, after the wait. */
+    /** The claim waits before the store writes it, and the lease starts with that write. */
     @Test
     void timeForWhichAClaimWaitsForTheStoreIsNoPartOfItsLease() throws Throwable {
         rig.storeThreads = task -> {
@@ -142,8 +142,8 @@ class DeliveryPipelineTests {
     }
 
     /**
-     * The store counts the lease from a moment during the call. The worker does not know this moment, so it counts
-     * from the call's begin.
+     * The store starts the lease at some moment during the call. The worker does not know this moment, so it counts the
+     * lease from the start of the call.
      */
     @Test
     void timeForWhichTheStoreIsAskedIsPartOfALease() throws Throwable {

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that return futures. Their claims are resolved when the future completes, and a stop cancels the future. */
+/** Handlers that return futures. A claim is resolved when its handler's future completes. A stop cancels the future. */
 class FutureHandlerTests {
 
     /** A future that counts its cancellations. A stubborn future does not end when it is cancelled. */
@@ -87,7 +87,9 @@ class FutureHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** A method may declare its future without the type of the value. */
+    /**
+     * Startup cannot detect a future within a future, because a method may declare its future without a type argument.
+     */
     @Test
     void futureWhoseValueIsAFutureLeavesADoubt() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> work);
@@ -131,7 +133,7 @@ class FutureHandlerTests {
         assertThat(rig.store.completions()).isEmpty();
     }
 
-    /** An ordinary future ends when it is cancelled, although its work may go on. */
+    /** A cancelled future has ended, but its work may continue. */
     @Test
     void claimOfACancelledFutureIsNotReleasedButLeftToItsLease() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> work);
@@ -196,7 +198,7 @@ class FutureHandlerTests {
         assertThat(work.cancellations).isOne();
     }
 
-    /** The future has ended because this delivery cancelled it, so its end does not show that the work has ended. */
+    /** The future ended only because the delivery cancelled it, so the work may still run. */
     @Test
     void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
         process(rig.receiveLimited(Duration.ofSeconds(5)), claim -> work);
@@ -212,8 +214,7 @@ class FutureHandlerTests {
     }
 
     /**
-     * The handler worked for three seconds. The time for which its completion waits for the store or a thread does not
-     * count for the timeout.
+     * The handler works for three seconds. The wait of its completion for a thread does not count towards the timeout.
      */
     @Test
     void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
@@ -246,7 +247,7 @@ class FutureHandlerTests {
         assertThatThrownBy(() -> seen.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
     }
 
-    /** The effect may have happened: neither release the key nor expose the message. */
+    /** The effect may have happened, so the engine neither releases the key nor returns the message. */
     @Test
     void futureThatEndsAfterTheApplicationHasStoppedIsLeftToItsLease() throws Throwable {
         CompletableFuture<Object> ended = process(claim -> work);
@@ -263,7 +264,7 @@ class FutureHandlerTests {
         rig.assertReturned(delivery);
     }
 
-    /** The JDK's own minimal stages throw when code reads or cancels them. */
+    /** A minimal stage of the JDK throws an exception when code reads or cancels it. */
     @Test
     void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughOneOfThemReturnedSuchAStage() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> new Work(false).minimalCompletionStage());
@@ -281,7 +282,9 @@ class FutureHandlerTests {
                 .isEmpty();
     }
 
-    /** The handler has only returned a stage, whose work continues. */
+    /**
+     * The stage accepts no callback. The engine cannot detect the end of the stage's work, and the work may still run.
+     */
     @Test
     void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() throws Throwable {
         Object deaf = Proxy.newProxyInstance(
@@ -302,8 +305,11 @@ class FutureHandlerTests {
         return process(delivery, handler);
     }
 
-    /** The key is acquired at once; the store answers later how the handler ended, and futures are cancelled later. */
-    @SuppressWarnings("unchecked") // What a handler's future has as its result may be anything.
+    /**
+     * Acquires the key at once. Later answers of the store wait in {@code completions}, and cancellations of futures
+     * wait in {@code cancellations}.
+     */
+    @SuppressWarnings("unchecked") // A handler's future may have a result of any type.
     private CompletableFuture<Object> process(Delivery received, DeliveryRig.SingleHandler handler) throws Throwable {
         DeliveryPipeline pipeline = rig.pipeline(cancellations::add);
         rig.storeThreads = Runnable::run;

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The handler of one delivery: the recorded outcome, and the events that stop the handler. */
+/** The handler of one delivery. The tests check the recorded outcome, and the events that stop the handler. */
 class HandlerStageTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -53,7 +53,7 @@ class HandlerStageTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** The method was not called, so it had no effect, whatever stopped the advice. */
+    /** A method that was not called had no effect, whatever stopped its advice. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void adviceThatIsStoppedBeforeItCallsTheMethodLeavesNoDoubt(boolean isParked) {
@@ -246,7 +246,7 @@ class HandlerStageTests {
                 .containsExactly(new Change("handle", 30), new Change("limited handle", 4));
     }
 
-    /** The time of the completion does not count for the handler's timeout. */
+    /** The time of the completion does not count towards the handler's timeout. */
     @Test
     void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {
         Delivery limited = rig.receiveLimited(TIMEOUT);

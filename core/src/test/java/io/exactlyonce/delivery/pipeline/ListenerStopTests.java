@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the fate of a delivery, by the step at which its listener begins to stop. */
+/** Tests a delivery whose listener begins to stop, at each step of the delivery. */
 class ListenerStopTests {
 
     private static final int BATCH = 10;
@@ -101,7 +101,7 @@ class ListenerStopTests {
         assertThat(rig.store.renewals()).isEmpty();
     }
 
-    /** Returns what has the store answer. */
+    /** Sends the claim of a delivery. The returned task makes the store answer. */
     private Runnable claimLater(Delivery delivery) {
         List<Runnable> asked = new ArrayList<>();
         rig.storeThreads = asked::add;
@@ -110,14 +110,17 @@ class ListenerStopTests {
         return () -> asked.forEach(Runnable::run);
     }
 
-    /** Does not wait for handlers. */
+    /** Stops a listener on an interrupted thread, so that the stop does not wait for handlers. */
     private static void interrupted(Runnable stop) {
         Thread.currentThread().interrupt();
         stop.run();
         assertThat(Thread.interrupted()).isTrue();
     }
 
-    /** If the message were visible earlier, its next consumer would find the key held, and wait. */
+    /**
+     * If the message were visible before the release of its claim is recorded, the next consumer would find the key
+     * held, and wait.
+     */
     @Test
     void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
         List<Delivery> claimed = List.of(DeliveryRig.asking(rig.receive()));
@@ -236,7 +239,7 @@ class ListenerStopTests {
         assertNotBegun(unstarted);
     }
 
-    /** The handler ignores the stop. Its effect has happened, so the stop does not matter. */
+    /** The handler ignores the stop. Its claim is completed, because the effect has happened. */
     @Test
     void handlerThatEndsAfterItsListenerIsCompletedAllTheSame() throws Throwable {
         rig.process(rig.receive(), claim -> {
@@ -303,8 +306,9 @@ class ListenerStopTests {
     }
 
     /**
-     * Each message looks at the clock before its handler is called, so that the stop comes once at each of those moments, the last
-     * one before the call included.
+     * The first run stops the listener at the first reading of the clock, the second run at the second reading, and so
+     * on. The engine reads the clock before each step of a message, even right before the handler's call, so these
+     * stops cover all steps.
      */
     @Test
     void stopAtAnyMomentLeavesNoClaimOfAGroupToItsLeaseAndKeepsItsOrder() throws Throwable {
@@ -315,7 +319,10 @@ class ListenerStopTests {
         assertThat(moment).isPositive();
     }
 
-    /** Stops a group whose later message is on its last receive, so that the stop itself does not release its claim. */
+    /**
+     * Processes a group, and stops its listener at one reading of the clock. The later message is on its last receive,
+     * so the stop itself does not release the claim of that message. Returns false if the clock was read fewer times.
+     */
     private static boolean stopsInTime(int moment) throws Throwable {
         DeliveryRig rig = new DeliveryRig();
         Subscription orders = rig.receiving("orders.fifo", 3);
@@ -336,7 +343,7 @@ class ListenerStopTests {
         try {
             rig.process(group, handled::addAll);
         } catch (ClaimLostException | CancellationException notHandled) {
-            // Says that the stop was faster.
+            // The listener stopped before the handler was called.
         }
 
         assertThat(handled).as("handled, stopped at look %d", moment).isEqualTo(group.subList(0, handled.size()));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.Mockito;
 
-/** The pipeline's treatment of messages without a key, by policy. */
+/** Messages without a key, under each policy. */
 @ExtendWith(OutputCaptureExtension.class)
 class MissingKeyTests {
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Calls to the store that are repeated, and the point at which they end without an answer. */
+/** Repeated calls to the store, and the moment at which the client stops repeating a call that gets no answer. */
 @ExtendWith(OutputCaptureExtension.class)
 class RetryingClaimClientTests {
 
@@ -51,7 +51,10 @@ class RetryingClaimClientTests {
                 .whenComplete((claimed, failure) -> answers.add(failure == null ? "answered" : "given up"));
     }
 
-    /** Asserts the number of outages. The first failure of each outage is a line with a stack trace. */
+    /**
+     * Asserts the number of logged outages. Only the line of an outage's first failure ends with this text, because a
+     * stack trace follows.
+     */
     private static void assertOutagesTold(CapturedOutput output, int outages) {
         assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
                 .hasSize(outages);
@@ -88,8 +91,8 @@ class RetryingClaimClientTests {
     }
 
     /**
-     * An attempt that timed out may have reached the store. An attempt without a connection has not, so no claim can
-     * exist.
+     * An attempt whose connection was lost may have reached the store, so its claim may exist and must be released. An
+     * attempt that got no connection cannot have made a claim.
      */
     @ParameterizedTest
     @CsvSource({"lost, busy, 1", "busy, lost, 1", "busy, busy, 0"})
@@ -114,7 +117,10 @@ class RetryingClaimClientTests {
                 .id();
     }
 
-    /** Only a completion is repeated without its result: another resolution must not become a completion. */
+    /**
+     * A refused completion is repeated without its result. A refused release must not be repeated in this way, because
+     * it would become a completion.
+     */
     @Test
     void releaseThatTheStoreRefusesDoesNotBecomeACompletion() {
         outage.store.onRelease(released -> {
@@ -132,7 +138,7 @@ class RetryingClaimClientTests {
         assertThat(outage.store.completions()).isEmpty();
     }
 
-    /** A completion that is given up would leave its effect in doubt. */
+    /** A completion that is not repeated would leave its effect in doubt. */
     @Test
     void completionThatItsCallerNeedsIsRepeatedBeyondAFewAttempts() {
         outage.store.loseCompletions(RetryingClaimClient.FEW + 2);
@@ -141,7 +147,7 @@ class RetryingClaimClientTests {
                 .isTrue();
     }
 
-    /** A resolution gets no answer if another transaction locks its row, for example. */
+    /** The store leaves a resolution unanswered if, for example, another transaction locks its row. */
     @Test
     void resolutionThatIsOnlyPartlyAnsweredIsRepeatedAsAWhole() {
         ClaimResolution answered = new ClaimResolution.Completed(anyClaim(), null);
@@ -167,8 +173,8 @@ class RetryingClaimClientTests {
     }
 
     /**
-     * A request that the store refuses permanently is not repeated. The exception itself decides that, and not its
-     * cause.
+     * An exception of a type that means a permanent refusal is not repeated. An exception that only has such a cause is
+     * repeated.
      */
     @ParameterizedTest
     @MethodSource("failures")
@@ -207,7 +213,7 @@ class RetryingClaimClientTests {
         return new RetryingClaimClient(outage.store, store, outage.timer);
     }
 
-    /** Returns a client of a store that fails a claim once, with this exception as it is, and then answers. */
+    /** Returns a client of a store that fails the first claim with exactly this exception, and answers the next. */
     private RetryingClaimClient answering(RuntimeException only) {
         Deque<Throwable> left = new ArrayDeque<>(List.of(only));
         AsyncClaimStore store = new AsyncClaimStore() {

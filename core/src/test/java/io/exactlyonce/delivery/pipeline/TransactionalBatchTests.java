@@ -32,12 +32,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A list of deliveries in one transaction: the transaction commits all of them or none. */
+/** Several deliveries that share one transaction. The transaction commits the effects of all deliveries, or of none. */
 class TransactionalBatchTests {
 
     private static final Acquired ACQUIRED = new Acquired(1, 17, false);
 
-    /** Grants keys unless a test scripts another answer, and records the commits. */
+    /** Grants every key unless a test scripts another answer, and records the keys of each commit. */
     private static final class ScriptedTransaction implements ClaimTransaction {
 
         private final Map<String, ClaimOutcome> outcomes = new HashMap<>();
@@ -71,7 +71,10 @@ class TransactionalBatchTests {
     private final List<List<String>> calls = new ArrayList<>();
     private InDoubtSettings doubt = InDoubtSettings.RERUN;
 
-    /** Receives one message for each group. The key of a message is the name of its group and its index. */
+    /**
+     * Receives one message for each argument. The argument is the group of the message, and the key is the group
+     * followed by the index.
+     */
     private List<Delivery> receive(String... groups) {
         return receive(transaction, groups);
     }
@@ -92,7 +95,9 @@ class TransactionalBatchTests {
         claimed.forEach(each -> each.attempt().claim().ensureHeld());
     }
 
-    /** A handler that fails each call with the message of a key. */
+    /**
+     * Returns a handler that reports this failure for the message with this key, whenever a call contains that message.
+     */
     private DeliveryRig.BatchHandler failing(String key, Exception failure) {
         return claimed -> {
             called(claimed);
@@ -157,8 +162,8 @@ class TransactionalBatchTests {
     }
 
     /**
-     * The stop holds back only the first message. The second message is on its last receive, and will not be received
-     * again.
+     * The stop holds back the first message. The stop alone would not hold back the second message, because that
+     * message is on its last receive.
      */
     @Test
     void lastReceiveDoesNotOvertakeAMessageThatItsListenersStopHoldsBack() {
@@ -184,8 +189,8 @@ class TransactionalBatchTests {
     }
 
     /**
-     * The first message failed by itself. PostgreSQL refused the statements of the later messages only because of that
-     * failure.
+     * Message 1 failed by itself. PostgreSQL then refused the statements of messages 2 and 3, because the transaction
+     * was already aborted.
      */
     @Test
     void messagesThatFailedOnlyBecauseOfAnEarlierOneAreHandledWithoutIt() {
@@ -208,7 +213,10 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    /** Nobody knows which message failed first. Without this rule, all messages would be handled again forever. */
+    /**
+     * The handler reports only a failure that follows from an earlier, unknown failure. The engine treats the reported
+     * message as failed, because otherwise the handler would be called with all messages forever.
+     */
     @Test
     void messagesThatAllFailedBecauseOfAnUnknownOneHaveFailed() {
         IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
@@ -220,7 +228,10 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(true, false);
     }
 
-    /** The later message was handled, but the order of its group counts, and no write is committed yet. */
+    /**
+     * The handler succeeded with the later message a1, but the rollback undoes its effect. The second call leaves a1
+     * out, because the group must stay in order.
+     */
     @Test
     void laterMessageOfAGroupDoesNotOvertakeOneThatFailed() {
         assertThat(rig.failureOf(receive("a", "a", "b"), failing("a0", new IOException("no stock"))))
@@ -283,7 +294,10 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, true);
     }
 
-    /** Each message has its own count. An interrupt does not count, nor does a missing answer of another store. */
+    /**
+     * Each message counts its own failures. An interrupt does not count as a failure, and neither does a missing answer
+     * of another store.
+     */
     @Test
     void messageThatWasInterruptedOrGotNoAnswerIsNotParkedBesideOneThatFailed() {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
@@ -307,7 +321,7 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, false, false);
     }
 
-    /** One interrupt stops the call that all messages share, and none of them counts as failed by itself. */
+    /** One interrupt stops the call that all messages share, so no message counts as failed by itself. */
     @Test
     void stopOfOneMessageRollsAllBack() {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(Exception.class));

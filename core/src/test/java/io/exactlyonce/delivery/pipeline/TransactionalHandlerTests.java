@@ -50,7 +50,7 @@ class TransactionalHandlerTests {
     private final List<ClaimRequest> requests = new ArrayList<>();
     private final List<String> results = new ArrayList<>();
 
-    /** Grants the key, and commits. */
+    /** Grants the key, and commits the handler's work. */
     private final DeliveryRig.SingleTransaction granting = (request, work) -> {
         requests.add(request);
         results.add(work.run(ACQUIRED));
@@ -132,7 +132,7 @@ class TransactionalHandlerTests {
         assertNothingAskedOfTheStore();
     }
 
-    /** The method declares no future; otherwise startup would have failed. */
+    /** Startup fails if a method declares a future. The declared type of this method hides the future. */
     @Test
     void futureOfWorkOnAnotherThreadIsAFailureAndRolledBack() {
         assertThat(failureOf(granting, claim -> new CompletableFuture<>()))
@@ -213,7 +213,7 @@ class TransactionalHandlerTests {
         assertThat(rig.returns()).containsExactly(4, 4, 4, 4);
     }
 
-    /** The library wrote this text, so the text names the cause and quotes no payload. */
+    /** The log may contain this text, because the library wrote it and it quotes no payload. */
     @Test
     void reasonForARollbackIsPartOfTheFailureThatIsLogged() {
         failureOf(
@@ -249,7 +249,7 @@ class TransactionalHandlerTests {
         assertThat(rig.orders.levels().waiting()).hasValue(waiting);
     }
 
-    /** The handler may throw any exception. The lost connection shows when the rollback fails. */
+    /** The handler may throw any exception, so the engine detects the lost connection only when the rollback fails. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void handlerWhoseTransactionOrCommitLostItsConnectionIsCalledOnceMore(boolean inCommit) throws Throwable {
@@ -265,7 +265,7 @@ class TransactionalHandlerTests {
         assertThat(rig.settle(delivery)).isTrue();
     }
 
-    /** A handler may break its connections by itself, and must not go on doing so for ever. */
+    /** A handler that breaks its own connections must not be called again and again. */
     @Test
     void handlerWhoseConnectionIsLostAgainIsNotCalledAThirdTime() {
         Delivery last = rig.receiveLast();
@@ -287,7 +287,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** Grants the key, and then loses the connection, this number of times. */
+    /** Grants the key. The first {@code times} transactions then lose the connection, and later ones commit. */
     private DeliveryRig.SingleTransaction losing(int times) {
         return (request, work) -> {
             if (requests.size() >= times) {
@@ -303,7 +303,7 @@ class TransactionalHandlerTests {
         };
     }
 
-    /** Three failures in a row close the gate. From then on the claim is repeated until the database answers. */
+    /** Three failures in a row pause the listener. The engine then repeats the claim until the database answers. */
     @Test
     void claimWithoutAnAnswerIsRepeatedInPlaceUntilItIsAnswered() throws Throwable {
         ClaimTransaction late = rig.breakers.guard(DeliveryRig.single(answeringFrom(10)), "manager");
@@ -341,10 +341,7 @@ class TransactionalHandlerTests {
         throw new ClaimStoreUnavailableException("no answer", null);
     }
 
-    /**
-     * The store answers other claims meanwhile, so this claim alone has no answer. Its message is returned after a few
-     * tries.
-     */
+    /** The store answers other claims, so only this claim fails. The message is returned after a few attempts. */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTries() throws Throwable {
         process((request, work) -> unanswered(request, rig.breaker::answered), DeliveryRig::neverCalled);
@@ -354,7 +351,10 @@ class TransactionalHandlerTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** PostgreSQL refuses the commit of a transaction that only read, because of another transaction. */
+    /**
+     * PostgreSQL may refuse to commit even a transaction that only reads, because of a conflict with another
+     * transaction.
+     */
     @Test
     void claimThatFailsForGoodAfterItWasRepeatedIsNotCountedAsWaitingAnyMore() {
         assertThat(failureOf(
@@ -372,7 +372,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** Another worker may have a message that is visible. */
+    /** Another worker may have received a message that is visible. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void claimIsNotRepeatedAnyMoreWhenItsListenerStopsOrItsMessageIsVisible(boolean stops) throws Throwable {
@@ -422,7 +422,7 @@ class TransactionalHandlerTests {
                 .hasMessage("card expired");
     }
 
-    /** An attempt that was rolled back has left no trace in the store. */
+    /** The engine counts receives, because an attempt that was rolled back leaves no trace in the store. */
     @ParameterizedTest
     @CsvSource({"1, 0", "2, 0", "3, 1", "4, 1"})
     void receivesOfAMessageCountAsAttemptsThatThrew(int receives, int parked) {
@@ -441,7 +441,7 @@ class TransactionalHandlerTests {
         assertThat(rig.parked).hasSize(parked);
     }
 
-    /** An executor of the application does this when it shuts down: no deployment parks keys. */
+    /** The application's executor interrupts its threads when it shuts down, and a deployment must not park keys. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void handlerThatTheApplicationInterruptsIsNotCounted(boolean isCause) {
@@ -458,7 +458,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** The advice may have waited to be called when the stop came. */
+    /** The stop comes while the advice waits for its turn, before the advice calls the handler. */
     @Test
     void adviceThatIsStoppedBeforeItsHandlerIsNotCounted() {
         InDoubtSettings once = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
@@ -474,7 +474,7 @@ class TransactionalHandlerTests {
         assertThat(rig.store.parkings()).isEmpty();
     }
 
-    /** An exception that {@code parkFor} names parks whatever has caused it. */
+    /** An exception that {@code parkFor} names parks the key, even if the exception is an interrupt. */
     @Test
     void interruptForWhichTryingAgainIsOfNoUseParksTheKey() {
         assertThat(failureParkingFor(InterruptedException.class, claim -> {
@@ -485,7 +485,7 @@ class TransactionalHandlerTests {
         assertThat(rig.store.parkings()).hasSize(1);
     }
 
-    /** A missing answer does not show whether a repetition helps. */
+    /** A missing answer does not show whether another attempt would succeed. */
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFailsAndIsNotParked() {
         assertThat(failureParkingFor(Exception.class, claim -> {
@@ -540,7 +540,7 @@ class TransactionalHandlerTests {
         assertThat(limited.window().isInvisible()).isTrue();
     }
 
-    /** The writes of the handler are in the transaction: a late commit is a commit. */
+    /** The handler's writes are part of the transaction, so a commit after the timeout is still valid. */
     @Test
     void handlerThatIgnoresItsTimeoutIsCommittedAndItsMessageRenewedAgain() throws Throwable {
         Delivery limited = rig.receiveLimited(TIMEOUT);

@@ -21,7 +21,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
-/** Checks of a reconciler's result against the type that its handler returns. */
+/** Checks of a reconciler's result against the return type of the handler. */
 class TypedReconcilerTests {
 
     private static final ResolvableType TEXTS = ResolvableType.forClassWithGenerics(List.class, String.class);
@@ -86,7 +86,7 @@ class TypedReconcilerTests {
                 .withMessageContaining("the handler returns " + type);
     }
 
-    /** Kotlin's {@code Long::class.java} is the primitive class. */
+    /** A reconciler in Kotlin passes {@code Long::class.java}, which is the primitive class. */
     @Test
     void payloadIsReadByThePrimitiveClassToo() throws Exception {
         given(attempt.message()).willAnswer(asked -> new GenericMessage<>(7L));

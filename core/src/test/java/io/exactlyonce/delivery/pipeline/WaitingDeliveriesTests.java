@@ -61,14 +61,14 @@ class WaitingDeliveriesTests {
         return delivery;
     }
 
-    /** Makes the claims of all listeners fail without an answer, so that they pause. */
+    /** Reports enough claims without an answer to pause all listeners. */
     private void pause() {
         for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
             rig.breaker.unanswered(new IllegalStateException("connection refused"));
         }
     }
 
-    /** Looks up all keys, and finds this status. */
+    /** Sets the state of the key, and looks up all keys. */
     private void look(KeyState state) {
         rig.store.putState(DeliveryRig.KEY, state);
         rig.waiting().tick();
@@ -78,7 +78,7 @@ class WaitingDeliveriesTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** Lets time pass as the two schedulers do, with renewals each second and a lookup each quarter of a second. */
+    /** Lets time pass. Renewals and lookups run every quarter of a second. */
     private void pass(Duration duration) {
         for (long quarter = duration.toMillis() / 250; quarter > 0; quarter--) {
             rig.clock.advance(Duration.ofMillis(250));
@@ -103,8 +103,8 @@ class WaitingDeliveriesTests {
     }
 
     /**
-     * A claim would get no answer either, so the delivery waits. Its claim is tried when a poll on trial is due: the
-     * listener may have stopped, and then no other delivery would ever claim again.
+     * The delivery waits on, because its claim would get no answer either. When a trial poll is due, the delivery is
+     * returned to claim again: if the listener has stopped, no other delivery would test the store.
      */
     @Test
     void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {
@@ -163,7 +163,10 @@ class WaitingDeliveriesTests {
         assertThat(rig.store.looks()).hasSize(2);
     }
 
-    /** A sender chooses the length of the content, and the time for which its key is held. */
+    /**
+     * A sender chooses the length of the content and how long the key is held. Content that is kept during the wait
+     * could fill the memory.
+     */
     @Test
     void waitKeepsNothingOfTheContent() throws Throwable {
         Delivery duplicate = rig.receive(rig.orders, "handle", 1);
@@ -249,7 +252,9 @@ class WaitingDeliveriesTests {
         assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
-    /** The answer to the claim (the key is held) is newer than the answer to the lookup (the key is free). */
+    /**
+     * The delivery's claim found the key held after the lookup had found the key free, so the lookup is out of date.
+     */
     @Test
     void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
@@ -291,7 +296,9 @@ class WaitingDeliveriesTests {
         assertThat(rig.queue.requests()).isEmpty();
     }
 
-    /** Trap A9: on a standard queue, a change with the old receipt handle would expose the message's next delivery. */
+    /**
+     * Trap: on a standard queue, a change with the old receipt handle would make the message's next delivery visible.
+     */
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
     void deliveryWhoseWindowEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
