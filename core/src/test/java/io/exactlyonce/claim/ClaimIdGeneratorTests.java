@@ -21,7 +21,10 @@ class ClaimIdGeneratorTests {
         assertThat(made).doesNotHaveDuplicates();
     }
 
-    /** A process that was restored from an image begins with the counter and the random bits of all other processes. */
+    /**
+     * Processes that are restored from one image start with the same counter and the same random bits. Only the clock
+     * makes their ids different.
+     */
     @Test
     void clockIsInTheHalfThatIsNotCounted() {
         long before = ids.next().getMostSignificantBits();
@@ -30,7 +33,7 @@ class ClaimIdGeneratorTests {
         assertThat(ids.next().getMostSignificantBits()).isNotEqualTo(before);
     }
 
-    /** Two processes must not agree in more than the version. */
+    /** A bit that does not depend on the clock would be equal in all processes that are restored from one image. */
     @Test
     void allBitsOfThatHalfButTheVersionDependOnTheClock() {
         long ever = 0;

@@ -16,7 +16,8 @@ class ClaimResolutionTests {
     private static final ClaimId CLAIM = new ClaimId(new ClaimKey("orders", "o1"), UUID.randomUUID());
 
     /**
-     * Escapes control a terminal, and a line break forges a line of the log. Stores refuse NUL and unpaired surrogates.
+     * An escape sequence controls a terminal, and a line break forges a log line. Stores refuse NUL and unpaired
+     * surrogates.
      */
     static Stream<Arguments> textThatAStoreOrALogCannotTakeIsLeftOutOrReplaced() {
         return Stream.of(

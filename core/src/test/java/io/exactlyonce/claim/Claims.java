@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
-/** Short forms for tests of classes that call a claim store. The contract of stores has its own. */
+/** Keys and requests for tests of classes that call a claim store. The contract tests of stores have their own. */
 public final class Claims {
 
     public static final Duration LEASE = Duration.ofMinutes(1);
@@ -16,7 +16,7 @@ public final class Claims {
         return new ClaimKey("orders", UUID.randomUUID().toString());
     }
 
-    /** Returns a request with a claim of its own. */
+    /** Returns a request with a new claim id. */
     public static ClaimRequest request(ClaimKey key) {
         return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
 /**
- * An asynchronous store in front of a blocking one: each call runs alone on an executor, so a test decides when it is
- * answered. An executor that rejects tasks stands for a closed group commit.
+ * An asynchronous store that runs each call of a blocking store on an executor. The executor of a test decides when a
+ * call is answered. An executor that rejects tasks behaves like a closed group commit.
  *
  * @param awaited records for each call with resolutions whether a caller waits for it
  */

@@ -12,7 +12,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A store that holds each batch until the test lets it pass, so that the test decides which batches are at the store.
+ * A store that keeps each batch waiting until the test answers the batch. So the test decides which batches are at the
+ * store.
  */
 public final class GatedStore implements ClaimStore {
 
@@ -35,7 +36,7 @@ public final class GatedStore implements ClaimStore {
         }
     }
 
-    /** Lets every batch pass from now on, except those that a test has taken. */
+    /** Answers every batch from now on, except batches that a test has taken with {@link #next()}. */
     public void open() {
         open = true;
         for (Batch batch = arrived.poll(); batch != null; batch = arrived.poll()) {
@@ -43,7 +44,7 @@ public final class GatedStore implements ClaimStore {
         }
     }
 
-    /** Inspects each batch before its answer, and may throw. */
+    /** Sets a rule that inspects each batch before its answer, and may throw. */
     public void onBatch(Consumer<List<?>> rule) {
         this.rule = rule;
     }
@@ -73,7 +74,10 @@ public final class GatedStore implements ClaimStore {
                 batch.claims().stream().map(GatedStore::outcome).toList());
     }
 
-    /** Each key's own outcome, so that a test sees whose answer a caller got. */
+    /**
+     * Returns an outcome that only this key gets, so that a test can detect an answer that was meant for another
+     * caller.
+     */
     public static ClaimOutcome outcome(ClaimRequest request) {
         return new ClaimOutcome.Acquired(1, Math.abs((long) request.key().hashCode()) + 1, false);
     }
@@ -94,7 +98,7 @@ public final class GatedStore implements ClaimStore {
         rule.accept(entries);
     }
 
-    /** Waits through interrupts, like a driver that reads from a socket. */
+    /** Keeps waiting when the thread is interrupted, like a driver that reads from a socket. */
     private static RuntimeException take(Batch batch) {
         boolean interrupted = false;
         try {

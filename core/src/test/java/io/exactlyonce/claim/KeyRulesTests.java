@@ -178,7 +178,7 @@ class KeyRulesTests {
                 .isNotEqualTo(KeyRules.toKey("key", longest + "y"));
     }
 
-    /** Draws any text at all. {@code -Dhostile.seed=...} repeats a run. */
+    /** Draws random texts, even texts that no store accepts. {@code -Dhostile.seed=...} repeats a run. */
     @Test
     void anyTextIsAKeyThatCanBeStoredOrIsRefusedWithoutBeingShown() {
         long seed = Long.getLong("hostile.seed", System.nanoTime());

@@ -14,7 +14,7 @@ public final class Threads {
 
     private Threads() {}
 
-    /** Returns when all have ended; throws what one of them threw. */
+    /** Waits until all threads have ended. Throws an exception that one of them threw. */
     public static void run(int count, Runnable work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(count);
         try {

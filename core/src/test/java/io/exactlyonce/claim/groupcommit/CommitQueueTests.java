@@ -88,7 +88,7 @@ class CommitQueueTests {
         assertThat(queue.take()).isEqualTo(completions);
     }
 
-    /** At low load no other completion arrives, so waiting only costs time. */
+    /** Waiting only costs time at low load, because no other completion arrives. */
     @Test
     void completionsGoAtOnceAfterOneThatFoundNoCompanyUntilTwoGoTogether() {
         completed();
@@ -179,7 +179,7 @@ class CommitQueueTests {
         assertThat(flusher.answer().get()).isEqualTo(List.of(completion, call));
     }
 
-    /** Idle flushers would check the queue again only after an hour. */
+    /** A flusher that is not woken would check the queue again only after an hour. */
     @Test
     void restOfWhatIsTooMuchForOneBatchWakesTheNextFlusher() throws Exception {
         Caller<List<QueuedCall>> first = flusher();
@@ -226,7 +226,7 @@ class CommitQueueTests {
         assertThat(flusher.answer().get()).isEqualTo(List.of(call));
     }
 
-    /** No completion may wait behind many claims. */
+    /** A completion must not wait behind many claims. */
     @Test
     void endsGoBeforeTheClaimsOfABatch() {
         QueuedCall call = asked(claim);
@@ -295,7 +295,7 @@ class CommitQueueTests {
         clock.advance(Duration.ofNanos(nanos));
     }
 
-    /** Takes the next batch, in a thread of its own. */
+    /** Starts a thread that takes the next batch. */
     private Caller<List<QueuedCall>> flusher() {
         return GroupCommitRig.call(queue::take);
     }

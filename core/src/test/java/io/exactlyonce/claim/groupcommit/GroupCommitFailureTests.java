@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the answers to callers when the store is slow, fails, or is gone. */
+/** Tests the answers to callers when the store is slow or fails, and when the group commit closes. */
 @Timeout(60)
 class GroupCommitFailureTests {
 
@@ -46,7 +46,7 @@ class GroupCommitFailureTests {
         rig.close();
     }
 
-    /** A call that waits is refused after a twentieth of a second. */
+    /** Creates a group commit that refuses a call after a wait of 50 ms. */
     private void impatient() {
         rig = new GroupCommitRig(1, 256, Duration.ofMillis(50));
     }
@@ -107,8 +107,8 @@ class GroupCommitFailureTests {
     }
 
     /**
-     * Leases count from the time at which a batch goes to the store, also for the parts of a batch that the store
-     * rejects as a whole.
+     * A lease counts from the time at which its batch is sent to the store. If the store rejects a batch, the halves
+     * are sent again, and each lease counts from the time at which its half is sent.
      */
     @Test
     void claimsAreAskedForWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
@@ -134,7 +134,8 @@ class GroupCommitFailureTests {
     }
 
     /**
-     * A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps.
+     * A call that no flusher notices would wait forever. The threads yield at random, so calls arrive at any step of
+     * the flushers.
      */
     @Test
     void eachCallIsHeardWhateverTheFlushersAreDoing() throws Exception {
@@ -179,8 +180,8 @@ class GroupCommitFailureTests {
     }
 
     /**
-     * A completion that is not flushed would leave its effect in doubt. An idle flusher that ends must not end the
-     * others.
+     * A completion that is not flushed would leave its effect in doubt. If an idle flusher ends first, the other
+     * flusher must still flush.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
@@ -195,7 +196,7 @@ class GroupCommitFailureTests {
         Thread closing = new Thread(rig.front::close);
         closing.start();
         await().until(() -> closing.getState() == Thread.State.TIMED_WAITING || !closing.isAlive());
-        // The idle flusher woke up, and waits again.
+        // An idle flusher wakes up when the close begins, and then waits again or ends.
         await().until(() ->
                 flushers == 1 || waitsOfFlushers() > waits || flushers().size() < flushers);
         onItsWay.answer();

@@ -55,7 +55,7 @@ class GroupCommitRandomTests {
     private final List<String> broken = new CopyOnWriteArrayList<>();
     private final Map<ClaimId, Asked> asked = new ConcurrentHashMap<>();
 
-    /** A call. The ids of its claims are unique, so that each entry at the store shows its call. */
+    /** A call to the group commit. Claim ids are unique, so each entry at the store identifies its call. */
     private final class Asked {
 
         final int number;
@@ -197,7 +197,10 @@ class GroupCommitRandomTests {
         return new ClaimOutcome.Acquired(1, Math.abs((long) id.hashCode()) + 1, false);
     }
 
-    /** One resolution of eight gets no answer, and another one belongs to a lost claim. */
+    /**
+     * Decides by a claim's id: one resolution of eight gets no answer, one of eight belongs to a lost claim, and the
+     * others are recorded.
+     */
     private static void sort(ClaimId id, Set<ClaimId> recorded, Set<ClaimId> unanswered) {
         int chance = id.hashCode() & 7;
         if (chance > 1) {

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
 
-/** A group commit in front of a {@link GatedStore}, and callers on threads of their own. */
+/** A group commit in front of a {@link GatedStore}, and callers on separate threads. */
 public final class GroupCommitRig implements AutoCloseable {
 
     public static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(30);
@@ -32,13 +32,13 @@ public final class GroupCommitRig implements AutoCloseable {
         this(1, 256, QUEUE_TIMEOUT);
     }
 
-    /** Keeps the flusher busy; returns the batch that does. */
+    /** Keeps the flusher busy with a claim until the test answers the returned batch. */
     GatedStore.Batch block() throws InterruptedException {
         claim(Claims.request(Claims.newKey()));
         return store.next();
     }
 
-    /** A call in a thread of its own. */
+    /** A call on a separate thread. */
     public record Caller<T>(Thread thread, CompletableFuture<T> answer) {}
 
     /** Claims, and waits for the answer. */
@@ -46,7 +46,7 @@ public final class GroupCommitRig implements AutoCloseable {
         return answer(front.claimAsync(requests)).outcomes();
     }
 
-    /** Ends claims, and waits for the answer. */
+    /** Resolves claims, and waits for the answer. */
     public Set<ClaimId> end(List<ClaimResolution> resolutions) throws Exception {
         return answer(front.resolveAsync(resolutions, true)).granted();
     }
@@ -68,7 +68,7 @@ public final class GroupCommitRig implements AutoCloseable {
                 .contains(request.id()));
     }
 
-    /** Returns once the call waits: for its batch, or for its answer. */
+    /** Starts a call on a separate thread. Returns when the call waits for its batch or its answer, or has ended. */
     public static <T> Caller<T> call(Callable<T> work) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
