@@ -15,7 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A handler changes the visibility timeout itself. The timeout is 30 s and is renewed each 15 s. */
+/**
+ * Handlers that change the visibility timeout themselves. The listener's timeout is 30 s, and is renewed every 15 s.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class HandlerChoiceTests {
 
@@ -32,7 +34,7 @@ class HandlerChoiceTests {
         });
     }
 
-    /** Returns what answers the queue's request. */
+    /** Chooses a visibility timeout. The queue answers when the test completes the returned future. */
     private CompletableFuture<Void> chooseLater(Duration wanted) {
         CompletableFuture<Void> answer = new CompletableFuture<>();
         window.choose(wanted, () -> answer);
@@ -81,7 +83,7 @@ class HandlerChoiceTests {
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
 
-    /** Another consumer may have the message after the visibility timeout. */
+    /** Another consumer may receive the message once the visibility timeout has expired. */
     @Test
     void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
         CompletableFuture<Void> answer = chooseLater(LONG);
@@ -95,7 +97,7 @@ class HandlerChoiceTests {
         assertThat(rig.queue.requests()).isEmpty();
     }
 
-    /** Another consumer may receive the message from now on. The handler chose that, so no loss is reported. */
+    /** The handler chose to make the message visible at once, so no loss is reported. */
     @Test
     void zeroEndsTheRenewalAndIsNoLoss(CapturedOutput output) {
         choose(Duration.ZERO);
@@ -123,7 +125,7 @@ class HandlerChoiceTests {
         assertThat(rig.windowResults).isEmpty();
     }
 
-    /** The answer comes between the two checks of one tick. */
+    /** The answer arrives during one tick: after {@code isDue} and before {@code attempt}. */
     @Test
     void shorterVisibilityThatIsConfirmedAfterItsEndIsNotRenewed() {
         CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(1));
@@ -181,7 +183,10 @@ class HandlerChoiceTests {
         assertThat(window.isInvisible()).isTrue();
     }
 
-    /** Past the deadline the receipt handle still works, and would hide or expose the next consumer's message. */
+    /**
+     * The receipt handle still works after the deadline, so a late choice would hide or expose the next consumer's
+     * message.
+     */
     @Test
     void choiceIsRefusedPastTheDeadlineAndAfterTheDeliverysEnd() {
         rig.clock.advance(Duration.ofSeconds(30));

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The timeout of a handler is 45 s here. Visibility timeout and lease last 20 s and are renewed each 10 s. */
+/**
+ * Timeouts of handlers. The timeout is 45 s. The visibility timeout and the lease last 20 s, and are renewed every 10
+ * s.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class HandlerDeadlineTests {
 
@@ -43,7 +46,7 @@ class HandlerDeadlineTests {
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
     }
 
-    /** Trap: the handler could still be called after its time was over, and before it was interrupted. */
+    /** Trap: a handler could still be called after its timeout, as long as the interrupt had not come. */
     @Test
     void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();
@@ -58,7 +61,10 @@ class HandlerDeadlineTests {
         assertThat(window.isPastTimeout()).isFalse();
     }
 
-    /** A batch whose transaction was rolled back because of some messages is handled again with the rest. */
+    /**
+     * If some messages of a batch fail, its transaction is rolled back, and the handler is called again with the other
+     * messages.
+     */
     @Test
     void eachCallOfTheHandlerHasTheWholeTime() {
         rig.limit(window);
@@ -72,7 +78,7 @@ class HandlerDeadlineTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    /** A handler may ignore the interrupt. It then holds the key until the lease ends, and no longer. */
+    /** A handler that ignores the interrupt keeps its key until the lease expires, and no longer. */
     @Test
     void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
         rig.limit(window);
@@ -127,8 +133,7 @@ class HandlerDeadlineTests {
     }
 
     /**
-     * A tick finds two handlers past their time. The interrupt of the first handler ends the second one, as in a
-     * batch.
+     * One tick finds two handlers past their timeout. The interrupt of one handler also ends the other, as in a batch.
      */
     @Test
     void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
@@ -149,7 +154,7 @@ class HandlerDeadlineTests {
         assertThat(rig.timedOut).hasSize(1);
     }
 
-    /** A listener's stop may return a message just before its handler would begin. */
+    /** A listener that stops may return a message just before the handler would start. */
     @Test
     void handlerWhoseDeliveryHasEndedBeforeItBeginsIsNotTold() {
         window.stop();

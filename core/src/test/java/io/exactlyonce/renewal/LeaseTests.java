@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** A lease without a message, which must not be renewed beyond 12 h. */
+/** A lease without a message. The lease ends after 12 h, even if its owner still works. */
 class LeaseTests {
 
     private static final Duration LENGTH = Duration.ofHours(1);

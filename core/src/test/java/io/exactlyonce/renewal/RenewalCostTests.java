@@ -17,7 +17,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts the requests of renewals: deliveries of one queue, received ten at a time, with the default schedule. */
+/**
+ * Counts the requests that renew messages of one queue. The messages are received ten at a time, and the schedule is
+ * the default.
+ */
 class RenewalCostTests {
 
     private static final Logger log = LoggerFactory.getLogger(RenewalCostTests.class);
@@ -32,7 +35,7 @@ class RenewalCostTests {
         rig.random = new Random(4)::nextDouble;
     }
 
-    /** Counts requests as the SQS adapter sends them: ten messages each. */
+    /** Counts one request for every ten changes, as the SQS adapter sends them. */
     private CompletableFuture<QueueVisibility.Answers> count(List<QueueVisibility.Change> changes) {
         for (int from = 0; from < changes.size(); from += 10) {
             batches.add(Math.min(10, changes.size() - from));
@@ -51,7 +54,10 @@ class RenewalCostTests {
         }
     }
 
-    /** One timer per message renews each message at 0.5 to 0.45 of its visibility timeout, in a request of its own. */
+    /**
+     * The test compares with one timer per message. Such a timer sends a request for its message alone, at 0.45 to 0.5
+     * of the visibility timeout.
+     */
     @ParameterizedTest
     @CsvSource({"10, 30, 0.1", "100, 30, 0.1", "100, 30, 1.5", "1000, 30, 0.1", "100, 2, 0.1", "100, 300, 5"})
     void messagesOfAQueueShareRequests(int messages, long window, double secondsBetweenPolls) {

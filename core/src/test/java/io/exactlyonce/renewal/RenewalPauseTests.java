@@ -56,7 +56,7 @@ class RenewalPauseTests {
         assertThat(rig.pauses).isEmpty();
     }
 
-    /** Trap: past its deadline a receipt handle still works, and would act on another consumer's message. */
+    /** Trap: a receipt handle still works after the deadline, and would then change another consumer's message. */
     @Test
     void windowsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
         MessageVisibility ended = rig.start(10);

@@ -26,7 +26,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A renewer on a scripted clock, queue and store, and the events that it reports. */
+/** A renewer on a scripted clock, queue and store. The lists contain the events that the renewer reports. */
 final class RenewalRig implements RenewalEvent.Observer {
 
     static final ClaimKey KEY = new ClaimKey("orders", "A-1");
@@ -56,7 +56,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return new RenewalRig(new RenewalSchedule(0.5, 0));
     }
 
-    /** Ends the renewals that {@link #begin()} started. */
+    /** The renewals that {@link #begin()} started. Closing this task ends them. */
     EngineScheduler.PeriodicTask begun = () -> {};
 
     /** Starts the renewer. Returns the tasks of its threads "thread-1" and "thread-2", which the test runs. */
@@ -96,7 +96,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Renews leases only in {@link #renewLeases()}. */
+    /** Makes renewals of leases wait for {@link #renewLeases()}. */
     void leasesWait() {
         leasesWait = true;
     }
@@ -107,7 +107,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Sends the first call that waits. */
+    /** Sends the oldest waiting call that renews leases. */
     void renewLease() {
         leaseCalls.remove().run();
     }
@@ -131,7 +131,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return renewer.start(orders, orders.settings().window(), "id of " + handle, handle, clock.nanoTime());
     }
 
-    /** Receives a delivery and claims its key, with a lease as long as the default visibility timeout. */
+    /** Receives a message and claims its key. The visibility timeout and the lease have the same length. */
     MessageVisibility hold(long seconds) {
         MessageVisibility window = start(seconds);
         hold(window, seconds);
@@ -170,7 +170,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         renewer.tick();
     }
 
-    /** Returns when requests were sent to the queue, in milliseconds from now. */
+    /** Lets time pass, and returns the moments of requests to the queue, in milliseconds after the call. */
     List<Long> millisOfRequests(Duration duration) {
         List<Long> sentAt = new ArrayList<>();
         for (long millis = Renewer.TICK.toMillis(); millis <= duration.toMillis(); millis += Renewer.TICK.toMillis()) {

@@ -41,7 +41,7 @@ class RenewalScheduleTests {
         assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
     }
 
-    /** Renewals that fail together are repeated at different times, but never later than planned. */
+    /** The jitter spreads the repeats of renewals that fail together. No repeat comes later than planned. */
     @Test
     void retryFollowsAfterAThirdOfWhatIsLeftAndEarlierByJitter() {
         assertThat(schedule.retryAfter(Duration.ofSeconds(15), 0)).isEqualTo(Duration.ofSeconds(5));
@@ -50,7 +50,7 @@ class RenewalScheduleTests {
                 .isBetween(Duration.ofMillis(4_500), Duration.ofMillis(4_501));
     }
 
-    /** Trap: retries that are few, and used up early, let an outage of a moment cost the lease. */
+    /** Trap: if all retries come early, a short outage after the last retry costs the lease. */
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.5, 0.999})
     void retriesGetDenserUntilTheEnd(double random) {

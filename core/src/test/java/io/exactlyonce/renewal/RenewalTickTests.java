@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Visibility timeouts and leases that are added or lost while a tick checks all of them. Each one must be renewed or
- * expire.
+ * Visibility timeouts and leases that are added or lost during a tick. The tick must not forget any of them: each one
+ * must be renewed or expire.
  */
 class RenewalTickTests {
 

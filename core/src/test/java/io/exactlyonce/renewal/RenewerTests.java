@@ -28,7 +28,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Renewals with visibility timeouts of 30 s, renewed each 15 s, and leases of 20 s, renewed each 10 s. */
+/**
+ * Renewals of visibility timeouts and leases. A visibility timeout of 30 s is renewed every 15 s, and a lease of 20 s
+ * every 10 s.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class RenewerTests {
 
@@ -45,7 +48,7 @@ class RenewerTests {
         return start("handle");
     }
 
-    /** Starts a visibility timeout, and holds a claim with it. */
+    /** Receives a message and claims its key. */
     private MessageVisibility hold() {
         return hold("handle");
     }
@@ -100,7 +103,7 @@ class RenewerTests {
     }
 
     /**
-     * In a new process without processor time the SDK takes long to make a request, and an application has many
+     * Requests to queues may be slow: a new process may get little processor time, and an application may have many
      * queues.
      */
     @Test
@@ -125,7 +128,7 @@ class RenewerTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    /** Health reports the failure. */
+    /** The health check reads this time, so the thread that stalls must determine it. */
     @ParameterizedTest
     @ValueSource(strings = {"thread-1", "thread-2"})
     void eachThreadThatStallsIsSeen(String running) {
@@ -244,7 +247,7 @@ class RenewerTests {
         assertThat(rig.store.renewals()).hasSizeGreaterThan(10);
     }
 
-    /** A failing renewal in each request of the other messages would make throttling worse. */
+    /** If every request for other messages repeated the failing renewal, throttling would become worse. */
     @Test
     void failingRenewalIsNotSentEarlyWithOthers() {
         failWindows(3);
@@ -299,7 +302,7 @@ class RenewerTests {
         assertThat(lost.isHeld()).isFalse();
     }
 
-    /** A store that is slower than leases become due would fall behind further with each call. */
+    /** A slow store would fall behind more and more if each due lease had its own call. */
     @Test
     void leasesThatBecomeDueWhileACallIsMadeShareTheNextOne() {
         rig.leasesWait();
@@ -330,7 +333,10 @@ class RenewerTests {
         assertThat(rig.leaseResults).filteredOn(Result.FAILED::equals).hasSize(2);
     }
 
-    /** The store is slow. Each lease counts from its own call, and is extended as soon as that call is answered. */
+    /**
+     * The store is slow. Each lease counts from the call that renews it, and an answer extends the leases of its call
+     * at once.
+     */
     @Test
     void callOfLeasesThatIsLateHoldsNoAnswerOfAnotherBack() {
         rig.leasesWait();
@@ -347,7 +353,10 @@ class RenewerTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    /** The handler needs the time before the lease ends to stop after its interrupt. */
+    /**
+     * The loss is reported one second before the lease expires, because the handler needs time to stop after its
+     * interrupt.
+     */
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
         MessageVisibility window = hold();
@@ -423,7 +432,7 @@ class RenewerTests {
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
     }
 
-    /** Another request would let the handler run without a claim until the store answers. */
+    /** A further request would let the handler run without a valid lease until the store answers. */
     @Test
     void leaseWhoseRenewalIsFailingIsToldLostRightAfterAPauseBeyondItsEnd() {
         hold();
@@ -437,7 +446,9 @@ class RenewerTests {
         assertThat(rig.store.renewals()).hasSize(1);
     }
 
-    /** A handler that ignores its timeout would hold its key forever, as long as other leases are renewed. */
+    /**
+     * A handler that ignores its timeout would keep its key forever if calls for other leases renewed its lease too.
+     */
     @Test
     void whatIsLeftToItsEndIsNotRenewedTogetherWithOthersEither() {
         rig.limiting(Duration.ofSeconds(5));
@@ -496,7 +507,7 @@ class RenewerTests {
         assertThat(rig.windowResults).isEmpty();
     }
 
-    /** Trap: a visibility change may be answered after the delete. */
+    /** Trap: SQS may answer a visibility change after the delete of the same message. */
     @Test
     void deleteWaitsForARenewalUnderWayAndForNoOther() {
         MessageVisibility window = start();
@@ -553,7 +564,7 @@ class RenewerTests {
                                 + " FAILED; it becomes visible when its visibility timeout ends");
     }
 
-    /** Trap: the line said that renewals would be retried. */
+    /** Trap: the log line said that the renewal would be retried, although this request returned messages. */
     @Test
     void returnWhoseRequestFailsIsLoggedWithItsListenerAndItsCauseAndNotRetried(CapturedOutput output) {
         MessageVisibility window = start();
@@ -641,7 +652,7 @@ class RenewerTests {
         assertThat(rig.queue.requests()).hasSize(requests);
     }
 
-    /** SQS would round less than a second to zero, and show the message. */
+    /** SQS would round a timeout of less than a second to zero, and make the message visible. */
     @Test
     void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
         rig.start(43_200);
@@ -652,7 +663,7 @@ class RenewerTests {
         assertThat(rig.windowResults).containsExactly(Result.LOST);
     }
 
-    /** Trap: a handler that hangs would hold its key for ever. */
+    /** Trap: a handler that hangs would keep its key forever. */
     @Test
     void leaseIsLostTwelveHoursAfterTheReceive() {
         MessageVisibility window = rig.start(43_200);
@@ -696,7 +707,7 @@ class RenewerTests {
         assertThat(extensions()).containsExactly(7 * 3_600);
     }
 
-    /** The thread of the store crashes during the renewal, which then counts as unanswered. */
+    /** The store's thread crashes during a renewal. This renewal counts as unanswered, and the next one succeeds. */
     @Test
     void crashOfARenewalCostsThisOneOnly() {
         MessageVisibility window = hold();
@@ -710,7 +721,7 @@ class RenewerTests {
         assertThat(window.isHeld()).isTrue();
     }
 
-    /** The next check was planned for later. A change by the handler makes it due between two ticks. */
+    /** The handler's change makes a renewal due between two ticks, and earlier than the next planned check. */
     @Test
     void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
         MessageVisibility window = start();

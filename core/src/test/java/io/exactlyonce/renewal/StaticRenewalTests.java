@@ -6,7 +6,7 @@ import io.exactlyonce.renewal.RenewalEvent.Result;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Listeners without renewal: visibility timeout and lease end when they were set to end. */
+/** Listeners without renewal. Nothing extends the visibility timeout or the lease. */
 class StaticRenewalTests {
 
     private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0)).limiting(Duration.ofMinutes(1));
