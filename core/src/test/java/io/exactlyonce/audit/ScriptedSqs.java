@@ -36,16 +36,19 @@ public final class ScriptedSqs implements SqsAsyncClient {
 
     @Nullable SqsException attributesRefusal;
 
-    /** Attributes are answered when this is complete. */
+    /** Requests for attributes are answered when this future completes. */
     CompletableFuture<?> answers = CompletableFuture.completedFuture(null);
 
     /** The limit of connections in the metrics of each request; {@code null} if a request has no metrics. */
     @Nullable Integer connections;
 
-    /** The client's timeouts; {@code null} if it does not show its configuration. */
+    /** The client's timeouts; {@code null} if the client does not show its configuration. */
     @Nullable ClientOverrideConfiguration limits;
 
-    /** The answer to a request that moves the messages of the dead-letter queue with this ARN. */
+    /**
+     * Returns the answer to a request that moves all messages of a dead-letter queue. The argument is the ARN of that
+     * queue.
+     */
     public Function<String, CompletableFuture<StartMessageMoveTaskResponse>> moves =
             source -> CompletableFuture.completedFuture(
                     StartMessageMoveTaskResponse.builder().build());

@@ -46,8 +46,8 @@ import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
 /**
- * Tests three traps: a message that is deleted before it is sent, a message that SQS drops as a duplicate, and lost
- * attributes and groups.
+ * Tests three traps of a redrive: a message that is deleted before its copy is sent, a copy that SQS drops as a
+ * duplicate, and a copy without its attributes and group.
  */
 class DeadLetterQueueTests {
 
@@ -72,7 +72,10 @@ class DeadLetterQueueTests {
         private int receivesThatFail;
         private String policy = "";
 
-        /** A killed process sends nothing more; SQS may or may not have executed its request. */
+        /**
+         * Answers a request, or kills the process. SQS executes the request of a killed process only if {@code
+         * isLateDeath} is true.
+         */
         private <T> CompletableFuture<T> answer(String action, Supplier<T> answer) {
             requests++;
             if (requests == killedAt && isLateDeath) {
@@ -118,7 +121,7 @@ class DeadLetterQueueTests {
                 List<Message> found = dead.values().stream()
                         .filter(message -> !invisible.contains(message.messageId()))
                         .limit(request.maxNumberOfMessages())
-                        // No message of an answer is one of another answer.
+                        // Each answer has its own copies, so that the tests can count the messages that stay in memory.
                         .map(message -> message.toBuilder().build())
                         .toList();
                 if (request.visibilityTimeout() > 0) {
@@ -158,7 +161,7 @@ class DeadLetterQueueTests {
             });
         }
 
-        /** Returns the bodies of all messages, wherever they are. */
+        /** Returns the bodies of all messages in either queue. */
         private Set<String> bodies() {
             Set<String> bodies = new HashSet<>();
             dead.values().forEach(message -> bodies.add(message.body()));
@@ -252,7 +255,10 @@ class DeadLetterQueueTests {
         assertThat(sqs.dead).hasSize(11);
     }
 
-    /** A reader without the right to decide must not move messages, and each receive could move them. */
+    /**
+     * Looking at a queue must not move messages, because the operator may only have the right to read. Each receive
+     * could move messages to the next dead-letter queue.
+     */
     @Test
     void queueWithADeadLetterQueueOfItsOwnIsNotLookedAt() {
         put("1");
@@ -266,7 +272,10 @@ class DeadLetterQueueTests {
         assertThat(sqs.receives).isZero();
     }
 
-    /** A search receives all messages, also those that are not chosen. */
+    /**
+     * A search receives even the messages that it does not choose, and each receive could move them to the next
+     * dead-letter queue.
+     */
     @Test
     void queueWithADeadLetterQueueOfItsOwnIsNotSearched() {
         put("1", "2");
@@ -279,7 +288,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.receives).isZero();
     }
 
-    /** A sender may fill the queue with messages of 1 MiB, of which 500 are searched. */
+    /** A search receives up to 500 messages, and a sender may make each message 1 MiB long. */
     @Test
     void messagesThatAreSearchedAreNotKept() {
         IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
@@ -304,7 +313,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).isEmpty();
     }
 
-    /** A redrive may use the memory of one response, which has ten messages at most. */
+    /** A redrive may keep one response in memory. A response has ten messages at most. */
     @Test
     void messagesThatAreRedrivenAreNotKept() {
         IntStream.range(0, 20).forEach(number -> put(String.valueOf(number)));
@@ -338,7 +347,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).doesNotContainAnyElementsOf(sqs.dead.keySet());
     }
 
-    /** The first response has nine messages of the key, and the second one ten. */
+    /** The first response has nine chosen messages, and the second response has ten. */
     @Test
     void keyWithManyMessagesInTwoResponsesIsNotRedrivenAtOnce() {
         IntStream.range(0, 60).forEach(number -> put(String.valueOf(number)));
@@ -379,7 +388,10 @@ class DeadLetterQueueTests {
         assertThat(sent.messageDeduplicationId()).isNull();
     }
 
-    /** The process is killed at each request, which SQS has or has not executed. Then an operator redrives again. */
+    /**
+     * Each run kills the process at a different request, before or after SQS executes that request. Then an operator
+     * redrives again.
+     */
     @Test
     void crashAtAnyTimeLosesNoMessage() {
         int all = 0;
@@ -488,7 +500,10 @@ class DeadLetterQueueTests {
         assertThat(sqs.sent).isEmpty();
     }
 
-    /** If the id changed, the key would change too, and would be neither suppressed nor released. */
+    /**
+     * The copy gets a new message id. The old id is added as its key, because the store would neither suppress nor
+     * release the copy under a new key.
+     */
     @Test
     void messageWhoseIdIsItsKeyTakesTheKeyAlong() {
         orders.keysBy(message -> new MessageKeys.Key("orders", message.messageId(), "ExactlyOnce-Key"));
@@ -512,7 +527,7 @@ class DeadLetterQueueTests {
                 .satisfies(done -> assertThat(done.isSent()).isTrue());
     }
 
-    /** The operator reads what was sent, also if a later request has no answer. */
+    /** The operator must see which messages were sent, even if a later request gets no answer. */
     @Test
     void redriveWhoseSearchFailsLaterReportsWhatWasSent() {
         put("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11");
@@ -529,7 +544,10 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).containsOnly("1");
     }
 
-    /** A copy has a new id. Without its key, it would run again although the message itself may have run. */
+    /**
+     * A copy has a new message id. A copy without the old key would be handled again, although the original may have
+     * been handled already.
+     */
     @Test
     void messageWithoutRoomForItsKeyStays() {
         orders.keysBy(message -> new MessageKeys.Key("orders", message.messageId(), "ExactlyOnce-Key"));
@@ -578,7 +596,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.invisible).doesNotContain("1", "2");
     }
 
-    /** Each queue has groups of its own, also if queues share a dead-letter queue. */
+    /** Each queue has its own groups, even if several queues share one dead-letter queue. */
     @Test
     void fifoMessageDoesNotStayBehindOneOfAnotherQueue() {
         DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));

@@ -4,7 +4,10 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A monotonic clock that only a test moves. The clock soon overflows, as a JVM's own may at any time. */
+/**
+ * A monotonic clock that only a test moves. The time starts 20 s before an overflow, because a JVM's clock may overflow
+ * at any time.
+ */
 public final class FakeClock implements NanoClock {
 
     private final AtomicLong now =

@@ -9,7 +9,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** A timer whose delays end at once, unless a test holds it. Tasks run on the thread of the caller. */
+/**
+ * A timer that runs tasks at once, whatever their delay, unless a test holds the timer. Tasks run on the caller's
+ * thread.
+ */
 public class FakeTimer implements EngineScheduler {
 
     private final Deque<Runnable> due = new ArrayDeque<>();
@@ -22,7 +25,7 @@ public class FakeTimer implements EngineScheduler {
         this.clock = clock;
     }
 
-    /** A timer for code that reads no clock. */
+    /** Creates a timer whose clock must not be read. */
     public FakeTimer() {
         this(() -> {
             throw new UnsupportedOperationException();
@@ -44,7 +47,7 @@ public class FakeTimer implements EngineScheduler {
         return Runnable::run;
     }
 
-    /** Runs nothing any more before {@link #run()}. */
+    /** Makes all tasks wait for {@link #run()} from now on. */
     public synchronized void hold() {
         held = true;
     }

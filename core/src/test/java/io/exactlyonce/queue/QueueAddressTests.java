@@ -14,7 +14,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 class QueueAddressTests {
 
-    /** A client that shows its endpoint, or a wrapper that shows nothing. */
+    /** A client that shows its endpoint. A client without an endpoint is like a wrapper that shows nothing. */
     private record Client(@Nullable String endpoint) implements SqsAsyncClient {
 
         @Override

@@ -17,7 +17,7 @@ class QueueAttributesTests {
         return new QueueAttributes(Map.of(QueueAttributeName.REDRIVE_POLICY, policy));
     }
 
-    /** SQS writes the number as it was set. */
+    /** SQS returns the number as it was set, with or without quotation marks. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

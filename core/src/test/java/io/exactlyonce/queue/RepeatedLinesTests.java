@@ -38,7 +38,7 @@ class RepeatedLinesTests {
         assertThat(later()).isEqualTo(" (also 1 times since the last such line)");
     }
 
-    /** The first receive may have met another instance. */
+    /** Another instance may have handled the first receive, so this instance has not logged a line yet. */
     @Test
     void laterReceiveIsLoggedIfNoneWas() {
         assertThat(later()).isEmpty();

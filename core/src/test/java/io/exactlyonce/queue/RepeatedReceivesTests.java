@@ -49,7 +49,7 @@ class RepeatedReceivesTests {
         assertThat(output).contains("(also 99 times since the last such line)");
     }
 
-    /** A failure is logged by the poll. */
+    /** A call without a repetition is not logged here. The poll logs a call that fails. */
     @Test
     void otherCallsAreNotLogged(CapturedOutput output) {
         receives.publish(call(0, true));

@@ -33,19 +33,19 @@ public final class ScriptedQueue implements QueueVisibility {
         return requests.stream().flatMap(List::stream).toList();
     }
 
-    /** The next requests get this answer, one after another. */
+    /** Scripts the answers to the next requests: one result for each request. */
     public void answer(Result... results) {
         for (Result result : results) {
             answers.add(changes -> CompletableFuture.completedFuture(all(changes, result)));
         }
     }
 
-    /** The next request gets no answer. */
+    /** Makes the next request fail without an answer. */
     public void failOnce(RuntimeException failure) {
         answers.add(changes -> CompletableFuture.completedFuture(new Answers(Map.of(), failure)));
     }
 
-    /** The next request is answered when the returned action is called. */
+    /** Makes the next request wait until the test calls {@code give} of the returned object. */
     public LateAnswer answerLater() {
         LateAnswer late = new LateAnswer();
         answers.add(changes -> {

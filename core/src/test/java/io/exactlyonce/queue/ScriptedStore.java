@@ -81,12 +81,12 @@ public final class ScriptedStore implements FencingClaimStore {
                 : claimAnswers.remove().get();
     }
 
-    /** Returns the number of calls that had claims. */
+    /** Returns the number of calls that contained claims. */
     public synchronized int claimCalls() {
         return claimCalls;
     }
 
-    /** Returns the number of calls that had completions. */
+    /** Returns the number of calls that contained completions. */
     public synchronized int completionCalls() {
         return completionCalls;
     }
@@ -156,12 +156,12 @@ public final class ScriptedStore implements FencingClaimStore {
         return List.copyOf(parkings);
     }
 
-    /** Returns the ids of what was claimed. */
+    /** Returns the ids of all requested claims, without repeats. */
     public synchronized List<ClaimId> claimed() {
         return claims.stream().map(ClaimRequest::id).distinct().toList();
     }
 
-    /** The next keys that are claimed get these answers, one after another. */
+    /** Scripts the outcomes of the next claims: one outcome for each key. */
     public void answer(ClaimOutcome... outcomes) {
         Stream.of(outcomes).forEach(outcome -> onClaim(() -> outcome));
     }
@@ -183,7 +183,7 @@ public final class ScriptedStore implements FencingClaimStore {
         lose(completionAnswers, times);
     }
 
-    /** Makes this number of releases, and as many parkings, get no answer. */
+    /** Makes this number of releases and this number of parkings get no answer. */
     public void loseFailures(int times) {
         lose(releaseAnswers, times);
         lose(parkingAnswers, times);
@@ -225,27 +225,30 @@ public final class ScriptedStore implements FencingClaimStore {
         releaseAnswers.add(answer);
     }
 
-    /** Returns the keys of each look. */
+    /** Returns the keys of each lookup. */
     public synchronized List<Set<ClaimKey>> looks() {
         return List.copyOf(looks);
     }
 
-    /** Keys are held unless this says otherwise. */
+    /** Sets the state that a lookup finds. Other keys are held. */
     public synchronized void putState(ClaimKey key, KeyState state) {
         states.put(key, state);
     }
 
-    /** Lets claims fail from now on, or not. */
+    /** Makes all claims fail from now on, or answers them again. */
     public synchronized void failClaims(boolean fail) {
         claimsFail = fail;
     }
 
-    /** Lets lookups fail from now on, or not. */
+    /** Makes all lookups fail from now on, or answers them again. */
     public synchronized void failLooks(boolean fail) {
         looksFail = fail;
     }
 
-    /** Runs an action in a lookup, after the answer is made. Each lookup runs the oldest action that is left. */
+    /**
+     * Adds an action that one lookup runs after it has computed its answer. Each lookup runs the oldest remaining
+     * action.
+     */
     public synchronized void duringLook(Runnable event) {
         duringLooks.add(event);
     }

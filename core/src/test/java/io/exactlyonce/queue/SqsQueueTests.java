@@ -51,7 +51,7 @@ class SqsQueueTests {
         assertThat(results.values()).containsOnly(Result.CHANGED);
     }
 
-    /** SQS refuses an empty one. */
+    /** SQS refuses a request without entries. */
     @Test
     void fullBatchIsFollowedByNoEmptyOne() {
         visibility.change(changes(10)).join();

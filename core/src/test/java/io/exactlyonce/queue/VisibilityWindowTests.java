@@ -19,7 +19,7 @@ class VisibilityWindowTests {
                 .withMessageContaining("messageVisibilitySeconds");
     }
 
-    /** SQS counts whole seconds: a fraction would make our deadline later than the queue's. */
+    /** SQS counts whole seconds. A fraction would make the engine's deadline later than the deadline at SQS. */
     @Test
     void fractionsOfASecondAreRefused() {
         assertThatIllegalArgumentException()
