@@ -24,7 +24,8 @@ import java.util.stream.Stream;
  * A table of the packages that each package may use, for the architecture tests of each module. Every package may use
  * the boundary package.
  *
- * @param mayUse names without the base package's, whose own is empty
+ * @param mayUse for each package, the packages that it may use. Names are relative to the base package, whose name is
+ *     empty
  */
 public record PackageTable(Map<String, List<String>> mayUse) {
 
@@ -84,7 +85,9 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         return imported;
     }
 
-    /** Asserts that each package has a row. Only the wiring has no row, because the wiring may use all packages. */
+    /**
+     * Asserts that each package except the wiring has a row. The wiring needs none, because it may use all packages.
+     */
     public void requireIsComplete(JavaClasses classes, String wiring) {
         assertThat(classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrderElementsOf(
@@ -92,7 +95,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
                                 .toList());
     }
 
-    /** Asserts that the last sentence of each package's Javadoc names the packages of its row. */
+    /** Asserts that the Javadoc of each package ends with the names of the packages that it may use. */
     public void requirePackagesSayIt(JavaClasses classes) throws IOException {
         for (Map.Entry<String, List<String>> each : mayUse.entrySet()) {
             assertThat(said(sources(classes, each.getKey()).resolve("package-info.java")))
@@ -103,7 +106,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         }
     }
 
-    /** Returns the root of the packages of a class's module, as a folder or a path within a jar. */
+    /** Returns the folder, or the path within a jar, that contains the packages of a class's module. */
     public static String module(JavaClass type) {
         String place = type.getSource().orElseThrow().getUri().toString();
         return place.substring(0, place.indexOf(type.getPackageName().replace('.', '/')));

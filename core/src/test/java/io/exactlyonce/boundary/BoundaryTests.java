@@ -57,7 +57,7 @@ class BoundaryTests {
                 .doesNotContain("card 471");
     }
 
-    /** Trap: the line said that deliveries are abandoned, so that somebody looked for lost messages. */
+    /** Trap: the log line said that deliveries were abandoned, so operators searched for lost messages. */
     @Test
     void periodicTaskThatCrashesRunsAgainAndAbandonsNothing(CapturedOutput output) {
         int before = Boundary.crashes();
@@ -72,7 +72,7 @@ class BoundaryTests {
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 
-    /** Trap: no code read this future, so its failure did not show anywhere. */
+    /** Trap: no code read the future of such work, so a failure was not visible anywhere. */
     @Test
     void workThatNothingWaitsForIsLoggedIfItFails(CapturedOutput output) {
         int before = Boundary.crashes();
@@ -87,7 +87,7 @@ class BoundaryTests {
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 
-    /** Writing a log line needs memory, and the crash's text may throw. */
+    /** Logging a crash may itself fail, because a log line needs memory and the crash's text may throw. */
     @Test
     void crashThatCannotBeLoggedIsHandedOnAndToldOfLater(CapturedOutput output) {
         Error crash = new OutOfMemoryError("used up");
@@ -99,7 +99,7 @@ class BoundaryTests {
             }
         };
         full.start();
-        // Crashes of other tests.
+        // Crashes of other tests must not count here.
         Boundary.logUnlogged();
         int before = Boundary.crashes();
 
@@ -121,8 +121,8 @@ class BoundaryTests {
     }
 
     /**
-     * A cleanup that is given up would lose its permits forever. The cleanup is repeated, because the memory of the
-     * crashed work is free by then.
+     * A failed cleanup that is not repeated would lose the permits of its poll forever. A repeat may succeed, because
+     * the crashed work no longer uses memory.
      */
     @Test
     void cleaningUpIsRepeatedUntilThereIsMemoryForIt() {

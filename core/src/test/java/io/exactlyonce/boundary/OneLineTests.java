@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class OneLineTests {
 
-    /** Text that begins a line, moves the cursor, or shows other text than there is. */
+    /** Texts that start a new line, move the cursor, or look different from their characters. */
     static Stream<String> hostile() {
         return Stream.of(
                 "\n",

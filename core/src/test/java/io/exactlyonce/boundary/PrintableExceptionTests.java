@@ -61,7 +61,7 @@ class PrintableExceptionTests {
                 .hasSizeLessThan(2_100);
     }
 
-    /** PostgreSQL quotes a row that it refuses in the lines behind the first. */
+    /** PostgreSQL quotes the values of a refused row in the lines after the first. */
     @Test
     void valuesThatADatabaseQuotesAreNotPrinted() {
         var refusal = new SQLException("ERROR: duplicate key\n  Detail: Key (scope, key)=(orders, card-4711) exists.");
@@ -89,7 +89,10 @@ class PrintableExceptionTests {
         assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: ERROR: duplicate key");
     }
 
-    /** PostgreSQL quotes the value in the first line, and a value may have quotes and lines. */
+    /**
+     * PostgreSQL quotes the value in the first line of these errors. The value may contain quotation marks and line
+     * breaks, so no part of the line is safe to print.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"22P02", "22003", "22007", "P0001", "42601", "XX000", "HY000", "23505", "42000"})
     void failureWhoseFirstLineMayQuoteAValueHasItsStateOnly(String state) {
@@ -121,7 +124,10 @@ class PrintableExceptionTests {
                 .doesNotContain("card-4711");
     }
 
-    /** A batch's failures are suppressed in one of them, and each may have failures of its own. */
+    /**
+     * A batch reports one failure, and adds its other failures as suppressed exceptions. Each of these may have
+     * suppressed exceptions of its own.
+     */
     @Test
     void suppressedFailureOfASuppressedFailureIsNotPrinted() {
         Exception closing = new IOException("closing", new IOException("rolling back"));
@@ -165,7 +171,8 @@ class PrintableExceptionTests {
     }
 
     /**
-     * A server in the place of SQS may choose the text. The thread that polls reads the text, so reading must be fast.
+     * A server that takes the place of SQS may choose the text. The polling thread searches the text for values, so the
+     * search must be fast.
      */
     @ParameterizedTest
     @ValueSource(
@@ -243,7 +250,10 @@ class PrintableExceptionTests {
         assertThat(PrintableException.of(answer)).isSameAs(answer);
     }
 
-    /** The SDK suppresses the texts of earlier attempts in the exception of the last one, which may be no answer. */
+    /**
+     * The SDK adds the text of each earlier attempt as a suppressed exception. The last attempt may have no answer,
+     * while the answer of an earlier attempt quotes a value.
+     */
     @Test
     void valueThatAnEarlierAttemptQuotesIsLeftOut() {
         var last = SdkClientException.create("Unable to execute HTTP request", new IOException("Connection reset"));
@@ -266,7 +276,7 @@ class PrintableExceptionTests {
                 .doesNotContain("card-4711");
     }
 
-    /** A wrapper may repeat only the part of a message that is AWS's own. */
+    /** A wrapper may repeat only AWS's error message, without the text that the SDK adds to it. */
     @Test
     void partOfAnAnswerThatAnotherFailureRepeatsIsLeftOut() {
         var details = AwsErrorDetails.builder()

@@ -73,8 +73,8 @@ class ContentTests {
     }
 
     /**
-     * Returns pairs of different contents. A careless comparison treats a pair as equal, because it moves fields,
-     * resolves escapes or drops white space.
+     * Returns pairs of different contents. A careless comparison would find both equal: it would sort fields, resolve
+     * escapes or drop white space.
      */
     static List<List<String>> different() {
         return List.of(
@@ -156,8 +156,8 @@ class ContentTests {
     }
 
     /**
-     * The canonical text of a JSON body has the same bytes as its content. A body that is not JSON never has these
-     * bytes.
+     * A JSON body is hashed as its canonical text, and any other body as it is. So documents share a fingerprint only
+     * if they are equal, and a body that is not JSON never has the fingerprint of a document.
      */
     @Test
     void bodyAndItsTextHaveOneFingerprintOnlyIfItIsCanonical() {
@@ -179,7 +179,7 @@ class ContentTests {
 
     private static final int LARGEST_MESSAGE = 1 << 20;
 
-    /** Texts that are expensive to read. Each text is as long as the largest message. */
+    /** Texts that are expensive to read. Most texts are about as long as the largest message. */
     private static final Map<String, Supplier<String>> HOSTILE = Map.ofEntries(
             entry("arrays", () -> "[".repeat(LARGEST_MESSAGE)),
             entry("100,000 arrays", () -> "[".repeat(100_000) + "]".repeat(100_000)),
@@ -204,8 +204,8 @@ class ContentTests {
     }
 
     /**
-     * Creates names with the same hash code. Each pair of characters is one of two texts, and both texts have the same
-     * hash with Jackson's factor of 33.
+     * Returns a field name for a number. All names have the same hash code: each bit becomes one of two pairs of
+     * characters, and Jackson's factor of 33 gives both pairs the same hash.
      */
     private static String sameHash(int number) {
         return IntStream.range(0, 16)
@@ -248,8 +248,8 @@ class ContentTests {
     }
 
     /**
-     * Creates the largest bodies. A sender chooses which parts of a document need buffers: names, escapes, order,
-     * characters of three bytes, or an envelope.
+     * Returns bodies of the maximum size, one for each part of a document that needs a buffer: names, escapes, order,
+     * characters of three bytes, or an envelope. A sender chooses the part.
      */
     private static Map<String, String> largest() {
         int all = 1 << 20;

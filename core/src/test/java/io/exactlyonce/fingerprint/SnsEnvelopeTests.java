@@ -100,7 +100,7 @@ class SnsEnvelopeTests {
         assertThat(body(SENT.replace("\"TopicArn\"", "\"\\u0054opicArn\""))).isEqualTo(body(SENT));
     }
 
-    /** A message without its envelope has no known topic and subject. */
+    /** A message without its envelope does not show the topic and the subject. */
     @Test
     void messageWithoutItsEnvelopeIsAnotherContent() {
         assertThat(body(ORDER)).isNotEqualTo(body(SENT));
@@ -115,10 +115,7 @@ class SnsEnvelopeTests {
         assertThat(body(envelope.replace("00:54:06", "00:54:07"))).isEqualTo(body(envelope));
     }
 
-    /**
-     * Only a body with all of these fields is an envelope. If any other document has a different time or id, its
-     * fingerprint differs.
-     */
+    /** Time and id are ignored only in an envelope, and an envelope has all three fields. */
     @ParameterizedTest
     @ValueSource(strings = {"Type", "TopicArn", "Message"})
     void documentWithoutAFieldOfEachEnvelopeIsComparedAsAWhole(String name) {

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The interleavings of an observed handler with its claim, and of their outcomes. */
+/** Interleavings of an observed handler with its claim, and the outcome of each interleaving. */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedClaimsTests {
 
@@ -48,18 +48,18 @@ class ObservedClaimsTests {
     private static final Acquired IN_DOUBT = new Acquired(2, 2, true);
     private static final HeldElsewhere HELD = new HeldElsewhere(Duration.ofSeconds(20));
 
-    /** Records requests, and grants them unless a test scripts another answer. */
+    /** The store records requests, and grants each request unless a test scripts another answer. */
     private final ScriptedStore store = new ScriptedStore();
 
     private final List<String> seen = new ArrayList<>();
 
-    /** Tasks that the thread has not run yet, for {@link #busy}. */
+    /** Tasks of {@link #busy} that have not run yet. */
     private final Deque<Runnable> queued = new ArrayDeque<>();
 
-    /** Runs each task at once. */
+    /** Observed claims whose tasks run at once. */
     private final ObservedClaims claims = claims(Runnable::run, () -> {}, 10);
 
-    /** Runs tasks when the test calls for them. */
+    /** Observed claims whose tasks run when the test calls {@code work()}. */
     private final ObservedClaims busy = claims(queued::add, () -> {}, 10);
 
     private boolean isMemoryUsedUp;
@@ -223,7 +223,10 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Crash between claim and completion: the lease ends, and the next delivery takes over. */
+    /**
+     * The first handler crashes between its claim and its completion. The lease expires, and the next delivery takes
+     * the key over.
+     */
     @Test
     void keyOfAHandlerThatVanishedIsATakeoverAndCompletedByItsSuccessor() {
         answer(IN_DOUBT);
@@ -235,7 +238,10 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Nothing renews the lease of an observed handler. Its message is redelivered to the same instance. */
+    /**
+     * An observed handler may outlive its lease, because nothing renews the lease. SQS redelivers the message to the
+     * same instance.
+     */
     @Test
     void handlerThatOutlivesItsLeaseIsNoTakeoverWhereItIsKnownToRun() {
         answer(FIRST, IN_DOUBT);
@@ -251,8 +257,8 @@ class ObservedClaimsTests {
     }
 
     /**
-     * Nothing renews the lease of an observed handler. Its message is redelivered to another instance, which reports a
-     * takeover.
+     * An observed handler may outlive its lease, because nothing renews the lease. SQS redelivers the message to
+     * another instance, which reports a takeover.
      */
     @Test
     void handlerWhoseKeyWasTakenOverElsewhereWhileItRanIsAnOverlap() {
@@ -280,7 +286,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** A claim that is sent before the release would find the key held, although the handler has ended. */
+    /** A claim that is sent before the release would find the key still held by the failed handler. */
     @Test
     void redeliveryAfterAFailureIsAskedForWhenTheFailureIsOnRecord() {
         busy.ended(begin(busy, "o1"), new IllegalStateException());
@@ -327,8 +333,8 @@ class ObservedClaimsTests {
     }
 
     /**
-     * The store may have recorded a claim that got no answer. If it did not, the completion of this claim changes
-     * nothing.
+     * The store may have recorded a claim that got no answer. If the store did not record the claim, its completion
+     * changes nothing.
      */
     @Test
     void handlerWithoutAnAnswerIsUnobservedAndCompletesItsClaimNevertheless() {
@@ -346,7 +352,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Two bodies under one key are no duplicates, and enforcing would have refused the second. */
+    /** Two different bodies under one key are not duplicates. A listener that enforces would refuse the second body. */
     @Test
     void overlapOfAnotherPayloadIsAMismatch() {
         answer(FIRST, IN_DOUBT);
@@ -435,7 +441,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** The start of a listener that is only observed does not wait for the database. */
+    /** An observed listener starts without waiting for the database. */
     @Test
     void storeIsProvedBesideTheStartAndUntilItCanBeUsed() {
         Deque<String> failures = new ArrayDeque<>(List.of("away", "away", "no table", "no table"));
@@ -461,7 +467,10 @@ class ObservedClaimsTests {
         assertThat(seen).containsExactly("away", "no table", "unobserved store", "o2 alone");
     }
 
-    /** While the store hangs, 5,000 bodies of 1 MiB would fill the memory. */
+    /**
+     * A limit on the number of bodies is not enough: while the store hangs, 5,000 bodies of 1 MiB would fill the
+     * memory.
+     */
     @Test
     void bodiesThatWaitForTheirClaimsTakeRoomByTheirLength() {
         ObservedRun large = new ObservedRun(
@@ -498,7 +507,7 @@ class ObservedClaimsTests {
         assertThat(store.claims()).hasSize(11);
     }
 
-    /** The thread of the observer may be blocked by a store or a log. */
+    /** A store or a log may block the observer's thread, and must not block the handler's thread. */
     @Test
     void handlersThreadDoesNothingButQueue() {
         ObservedRun run = run("o1");
@@ -522,7 +531,7 @@ class ObservedClaimsTests {
         assertThat(store.completions()).hasSize(1);
     }
 
-    /** The crash is like an OutOfMemoryError. */
+    /** The simulated crash is an AssertionError. The library treats an OutOfMemoryError in the same way. */
     @Test
     void crashCostsWhatIsInHandAndNoLaterHandlerOfTheKey(CapturedOutput output) {
         isMemoryUsedUp = true;

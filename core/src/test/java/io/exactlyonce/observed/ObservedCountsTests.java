@@ -87,7 +87,7 @@ class ObservedCountsTests {
                 .contains("the maximum number of observations was pending");
     }
 
-    /** Key expressions call the application's beans, whose exceptions may quote a message. */
+    /** A key expression may call beans of the application, whose exceptions may quote a message. */
     @Test
     void reasonIsOneShortLine(CapturedOutput output) {
         String hostile = "told\nFORGED 1\r\nFORGED 2\u0085FORGED 3\u2028 \u001b[2J\u202e" + "x".repeat(1 << 20);

@@ -219,7 +219,7 @@ class ActionExecutorTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** The request's caller has gone, and the application interrupts its thread. */
+    /** An application may interrupt the thread of a request whose client has disconnected. */
     @Test
     void actionWhoseThreadTheApplicationInterruptsParksItsKeyIfDoubtsAreToBeParked() {
         doubt = PARKING;
@@ -291,7 +291,7 @@ class ActionExecutorTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** An application's own store may throw anything. */
+    /** A store that an application writes may throw any exception. */
     @Test
     void storeThatDoesNotAnswerAClaimIsNamedAsTheReason() {
         for (int attempt = 0; attempt < 3; attempt++) {
@@ -319,7 +319,7 @@ class ActionExecutorTests {
                 .hasMessageContaining("the action was not called");
     }
 
-    /** A handler for all of the library's exceptions finds the key in each. */
+    /** An exception handler of the application finds the scope and the key's hash in each exception of the library. */
     @Test
     void eachRefusalNamesTheKeyByItsHash() {
         rig.store.answer(
@@ -345,7 +345,7 @@ class ActionExecutorTests {
         rig.assertCompleted(null);
     }
 
-    /** Later callers get the result that is read from its JSON. The first caller gets the same. */
+    /** Later callers get a result that was written as JSON and read back. The first caller must get an equal result. */
     @Test
     void firstCallerGetsTheResultAsLaterOnesDo() {
         readBack = json -> Integer.parseInt(json) + 1;
@@ -396,7 +396,7 @@ class ActionExecutorTests {
         assertThat(rig.store.claims()).isEmpty();
     }
 
-    /** Has another worker take the key over, and the next renewal notice it. */
+    /** Simulates a takeover by another worker, and lets the next renewal detect the loss. */
     private void loseLease() {
         rig.store.onRenew(requested -> Set.of());
         rig.tickFor(Duration.ofSeconds(16));

@@ -19,7 +19,7 @@ class CommitListenerTests {
 
     private final ScriptedTransactions transactions = new ScriptedTransactions();
 
-    /** Each check whether the transaction may still be rolled back: its place, and the answer. */
+    /** One line for each check: the place of the check, and whether the transaction is still open or over. */
     private final List<String> seen = new ArrayList<>();
 
     @BeforeEach
@@ -96,7 +96,10 @@ class CommitListenerTests {
                         "outside over");
     }
 
-    /** The test registers its callback before the listener registers its mark, and both have the same order. */
+    /**
+     * The test's callback runs before the callback of the listener: both have the same order, and the test registers
+     * first.
+     */
     @Test
     void transactionIsOverAlsoForTheFirstCallbackAfterItsCommit() {
         inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -147,7 +150,10 @@ class CommitListenerTests {
         assertThat(seen).containsExactly("inside open");
     }
 
-    /** A callback of the first transaction starts another one after the commit, and then the first continues. */
+    /**
+     * A callback runs after the commit of the first transaction, and starts a second transaction. Then the other
+     * callback of the first transaction runs.
+     */
     @Test
     void transactionThatBeginsAfterACommitIsOpen() {
         inTransaction(() -> {
@@ -188,7 +194,7 @@ class CommitListenerTests {
                         "outer after completion over");
     }
 
-    /** Work that takes part in an open transaction may be rolled back with it. */
+    /** Work that takes part in an open transaction may be rolled back with that transaction. */
     @ParameterizedTest
     @ValueSource(
             ints = {
@@ -223,7 +229,7 @@ class CommitListenerTests {
         assertThat(seen).containsExactly("inside open");
     }
 
-    /** Without the listener, the library treats a transaction as open until its completion. */
+    /** The library treats a transaction as open until its completion if no listener reports the commit. */
     @Test
     void afterCommitOfAnUnknownManagerPassesForOpen() {
         transactions.setTransactionExecutionListeners(List.of());

@@ -58,7 +58,7 @@ class DefaultExactlyOnceOperationsTests {
                 .containsExactly(ClaimKey.sha256("body"), null);
     }
 
-    /** A call object may be used several times. Options that are added to it make another call object. */
+    /** An application may use a call object several times, so each option returns a new call object. */
     @Test
     void callIsNotChangedByWhatIsAddedToIt() {
         OnceCall<RuntimeException> call = operations.once("orders", "A-1");

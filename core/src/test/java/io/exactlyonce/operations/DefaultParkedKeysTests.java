@@ -36,7 +36,7 @@ class DefaultParkedKeysTests {
     private static final ParkedClaim LATER =
             ParkedClaim.of("orders", "A-2", UUID.randomUUID(), 1, false, "told to", Instant.EPOCH.plusMillis(1_600));
 
-    /** Has two claims, the second one on its page only, and records the requests. */
+    /** Lists two parked claims on two pages, and records the requests. */
     private static final class TwoParkedClaims implements ParkedClaims {
         private final List<Object> asked = new ArrayList<>();
         private boolean isDecided;

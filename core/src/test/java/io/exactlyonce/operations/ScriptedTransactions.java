@@ -14,7 +14,7 @@ public final class ScriptedTransactions extends AbstractPlatformTransactionManag
 
     private final transient Deque<Object> open = new ArrayDeque<>();
 
-    /** Is called while a transaction commits. */
+    /** An action that runs while a transaction commits. */
     private transient Runnable duringCommit = () -> {};
 
     public ScriptedTransactions() {

@@ -142,7 +142,10 @@ class StoredResultsTests {
                 .doesNotThrowAnyException();
     }
 
-    /** PostgreSQL's driver would store question marks for half a surrogate pair, DynamoDB's client refuses it, and PostgreSQL stores no NUL. */
+    /**
+     * PostgreSQL refuses NUL. DynamoDB's client refuses half a surrogate pair, and PostgreSQL's driver would replace it
+     * by a question mark.
+     */
     @Test
     void whatCannotBeStoredIsWrittenInAscii() {
         StoredResults results = new StoredResults(TestResults.NONE, 100);
@@ -151,7 +154,9 @@ class StoredResultsTests {
         assertThat(results.write("\"a\0b\"")).isEqualTo("\"a\\u0000b\"");
     }
 
-    /** A result may quote a sender's text, and a line break in it would forge a line of the log. */
+    /**
+     * The exception of a serializer may quote a sender's text, and a line break in that text would forge a log line.
+     */
     @Test
     void failureOfASerializerIsLoggedByTypeOnly(CapturedOutput output) {
         ResultSerializer quoting = new ResultSerializer() {

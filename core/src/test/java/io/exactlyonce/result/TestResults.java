@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 public record TestResults(Function<Object, String> writer, BiFunction<String, Type, @Nullable Object> reader)
         implements ResultSerializer {
 
-    /** Reads nothing, and writes texts. */
+    /** A serializer that writes the {@code toString()} of a result, and reads {@code null}. */
     public static final ResultSerializer NONE = reading((json, type) -> null);
 
     public static ResultSerializer reading(BiFunction<String, Type, @Nullable Object> reader) {
         return new TestResults(Object::toString, reader);
     }
 
-    /** Results of any size, which are not read. */
+    /** Returns stored results without a size limit. Reading a result returns {@code null}. */
     public static StoredResults writing(Function<Object, String> writer) {
         return new StoredResults(new TestResults(writer, (json, type) -> null), Long.MAX_VALUE);
     }
