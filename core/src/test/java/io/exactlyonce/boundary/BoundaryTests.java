@@ -72,7 +72,7 @@ class BoundaryTests {
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 
-    /** Trap: no code read the future of such work, so a failure was not visible anywhere. */
+    /** Trap: no code read the future of this work, so a failure was not visible anywhere. */
     @Test
     void workThatNothingWaitsForIsLoggedIfItFails(CapturedOutput output) {
         int before = Boundary.crashes();

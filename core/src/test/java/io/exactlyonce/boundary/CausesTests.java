@@ -17,7 +17,7 @@ class CausesTests {
         assertThat(Causes.root(root)).isSameAs(root);
     }
 
-    /** Trap: Spring's NestedExceptionUtils looks for the last cause of a circle forever. */
+    /** Trap: Spring's NestedExceptionUtils never returns if the causes form a circle. */
     @Test
     @Timeout(5)
     void rootOfACircleIsOneOfIt() {

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class OneLineTests {
 
-    /** Texts that start a new line, move the cursor, or look different from their characters. */
+    /** Texts that start a new line, move the cursor, or change how the rest of the line is displayed. */
     static Stream<String> hostile() {
         return Stream.of(
                 "\n",

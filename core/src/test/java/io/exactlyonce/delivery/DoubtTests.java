@@ -48,8 +48,8 @@ class DoubtTests {
     }
 
     /**
-     * How an attempt ends, and the two resolutions that the engine records for this end. The first one is for {@code
-     * RERUN} and {@code RECONCILE}, and the second one for {@code PARK}.
+     * How an attempt ends, and the resolution that the engine records: first under {@code RERUN} and {@code RECONCILE},
+     * then under {@code PARK}.
      */
     enum End {
         RETURNS("completed", "completed", (test, claim) -> "charged"),
@@ -297,7 +297,7 @@ class DoubtTests {
 
     /**
      * The lease expires while the reconciler looks, so another worker may own the key by now. The engine still sends
-     * the completion, because the effect has happened. The store decides whether to record it.
+     * the completion, because the effect has happened. The store decides whether to record the completion.
      */
     @Test
     void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {

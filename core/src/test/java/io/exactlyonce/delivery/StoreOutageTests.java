@@ -176,8 +176,8 @@ class StoreOutageTests {
     }
 
     /**
-     * Only the claim of this message fails. The message is returned with backoff. Its claim is released, because the
-     * store may have recorded it.
+     * Only the claim of this message fails. The message is returned with backoff. The claim may exist in the store, so
+     * the engine releases it.
      */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {

@@ -14,7 +14,9 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 class QueueAddressTests {
 
-    /** A client that shows its endpoint. A client without an endpoint is like a wrapper that shows nothing. */
+    /**
+     * A client that shows its endpoint. If the endpoint is {@code null}, the client shows nothing, as a wrapper does.
+     */
     private record Client(@Nullable String endpoint) implements SqsAsyncClient {
 
         @Override

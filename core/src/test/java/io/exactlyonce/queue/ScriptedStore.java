@@ -209,10 +209,7 @@ public final class ScriptedStore implements FencingClaimStore {
         completionAnswers.add(answer);
     }
 
-    /**
-     * Leaves these claims without an answer in the next answer to renewals or resolutions, as if their rows were
-     * locked.
-     */
+    /** Leaves these claims out of the next answer to renewals or resolutions, as if their rows were locked. */
     public synchronized void lock(ClaimId... claims) {
         unanswered = Set.of(claims);
     }

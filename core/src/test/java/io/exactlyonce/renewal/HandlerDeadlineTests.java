@@ -46,7 +46,7 @@ class HandlerDeadlineTests {
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
     }
 
-    /** Trap: a handler could still be called after its timeout, as long as the interrupt had not come. */
+    /** Trap: a handler could still be called between its timeout and its interrupt. */
     @Test
     void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();

@@ -59,7 +59,9 @@ final class RenewalRig implements RenewalEvent.Observer {
     /** The renewals that {@link #begin()} started. Closing this task ends them. */
     EngineScheduler.PeriodicTask begun = () -> {};
 
-    /** Starts the renewer. Returns the tasks of its threads "thread-1" and "thread-2", which the test runs. */
+    /**
+     * Starts the renewer, and returns the tasks of its threads "thread-1" and "thread-2". The test runs these tasks.
+     */
     Map<String, Runnable> begin() {
         Map<String, Runnable> ticks = new HashMap<>();
         EngineScheduler scheduler = new EngineScheduler() {

@@ -564,7 +564,9 @@ class RenewerTests {
                                 + " FAILED; it becomes visible when its visibility timeout ends");
     }
 
-    /** Trap: the log line said that the renewal would be retried, although this request returned messages. */
+    /**
+     * Trap: the log line promised a retry. Only renewals are retried, and this request returned messages to the queue.
+     */
     @Test
     void returnWhoseRequestFailsIsLoggedWithItsListenerAndItsCauseAndNotRetried(CapturedOutput output) {
         MessageVisibility window = start();

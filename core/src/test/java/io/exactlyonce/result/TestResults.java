@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public record TestResults(Function<Object, String> writer, BiFunction<String, Type, @Nullable Object> reader)
         implements ResultSerializer {
 
-    /** A serializer that writes the {@code toString()} of a result, and reads {@code null}. */
+    /** A serializer that writes the {@code toString()} of a result, and reads every text as {@code null}. */
     public static final ResultSerializer NONE = reading((json, type) -> null);
 
     public static ResultSerializer reading(BiFunction<String, Type, @Nullable Object> reader) {

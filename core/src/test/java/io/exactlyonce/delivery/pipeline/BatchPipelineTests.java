@@ -294,7 +294,9 @@ class BatchPipelineTests {
         assertThat(rig.store.claimCalls()).isZero();
     }
 
-    /** A return would move the message on its last receive to the dead-letter queue, untried. */
+    /**
+     * The second message is on its last receive, so a return would move that message to the dead-letter queue untried.
+     */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
         ClaimSpec last = new ClaimSpec(DeliveryRig.key("b"), null, InDoubtSettings.RERUN);

@@ -213,7 +213,7 @@ class TransactionalHandlerTests {
         assertThat(rig.returns()).containsExactly(4, 4, 4, 4);
     }
 
-    /** The log may contain this text, because the library wrote it and it quotes no payload. */
+    /** The log may contain this text, because the library wrote the text without any payload. */
     @Test
     void reasonForARollbackIsPartOfTheFailureThatIsLogged() {
         failureOf(
@@ -441,7 +441,9 @@ class TransactionalHandlerTests {
         assertThat(rig.parked).hasSize(parked);
     }
 
-    /** The application's executor interrupts its threads when it shuts down, and a deployment must not park keys. */
+    /**
+     * A deployment must not park keys, although the application's executor interrupts its threads when it shuts down.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void handlerThatTheApplicationInterruptsIsNotCounted(boolean isCause) {

@@ -103,8 +103,8 @@ class WaitingDeliveriesTests {
     }
 
     /**
-     * The delivery waits on, because its claim would get no answer either. When a trial poll is due, the delivery is
-     * returned to claim again: if the listener has stopped, no other delivery would test the store.
+     * The claim would get no answer either, so the delivery waits. The delivery is returned when a trial poll is due,
+     * because a stopped listener has no other delivery that tests the store.
      */
     @Test
     void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {
@@ -252,9 +252,7 @@ class WaitingDeliveriesTests {
         assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
-    /**
-     * The delivery's claim found the key held after the lookup had found the key free, so the lookup is out of date.
-     */
+    /** The second delivery finds the key held after the lookup found the key free, so the lookup is out of date. */
     @Test
     void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
