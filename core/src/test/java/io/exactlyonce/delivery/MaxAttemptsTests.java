@@ -63,10 +63,7 @@ class MaxAttemptsTests {
                         + "); its key is parked until an operator decides");
     }
 
-    /**
-     * The key was claimed nine times, but only one attempt threw. The others crashed, lost their claims or were
-     * stopped.
-     */
+    /** Only one of the eight earlier attempts threw. The others crashed, lost their claims or were stopped. */
     @Test
     void attemptsThatDidNotThrowDoNotCount() {
         fail(THREE, new Acquired(9, 9, true, 1), MaxAttemptsTests::refuse);
