@@ -1,5 +1,8 @@
 package io.exactlyonce.chaos.cluster;
 
+import io.exactlyonce.claim.postgres.ClaimSchema;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,6 +40,9 @@ public final class ReplicatedPostgres implements ClaimServer {
             max_standby_streaming_delay = 1s
             """;
 
+    /** Longer than a run: workers set their own, and only the schema is created with this one. */
+    private static final Duration RETENTION = Duration.ofDays(1);
+
     private static final String CLAIMS =
             "SELECT key, status, coalesce(error, 'parked') AS reason FROM exactly_once_claim";
 
@@ -73,8 +79,12 @@ public final class ReplicatedPostgres implements ClaimServer {
         this.replica = primary;
     }
 
-    /** Starts both servers, and creates the database with the booking table. */
-    public static ReplicatedPostgres start(Path directory, ProcessGuard guard)
+    /**
+     * Starts both servers, and creates the database with the booking table.
+     *
+     * @param partitions how many partitions the claim table has, by hash; 0 for a plain table, which workers create
+     */
+    public static ReplicatedPostgres start(Path directory, ProcessGuard guard, int partitions)
             throws IOException, SQLException, InterruptedException {
         ReplicatedPostgres pair = new ReplicatedPostgres(directory, guard);
         PostgresServer primary = pair.primary;
@@ -83,8 +93,28 @@ public final class ReplicatedPostgres implements ClaimServer {
         primary.start();
         primary.template().execute("CREATE DATABASE " + DATABASE);
         pair.template().execute(BOOKINGS);
+        if (partitions > 0) {
+            pair.createClaimTable(partitions);
+        }
         pair.addReplica();
         return pair;
+    }
+
+    /** Creates the claim table, and replaces it with one of partitions. Workers find it as their schema wants it. */
+    private void createClaimTable(int partitions) {
+        new ClaimSchema(new ClaimTable(
+                        ClaimTable.DEFAULT_NAME, primary.dataSource(DATABASE), RETENTION, SynchronousCommit.ON))
+                .create();
+        JdbcTemplate jdbc = template();
+        jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");
+        jdbc.execute("CREATE TABLE exactly_once_claim (LIKE plain INCLUDING ALL) PARTITION BY HASH (scope, key)");
+        jdbc.execute("DROP TABLE plain");
+        for (int partition = 0; partition < partitions; partition++) {
+            jdbc.execute("""
+                    CREATE TABLE exactly_once_claim_%1$d PARTITION OF exactly_once_claim
+                    FOR VALUES WITH (MODULUS %2$d, REMAINDER %1$d) WITH (fillfactor = 45)
+                    """.formatted(partition, partitions));
+        }
     }
 
     @Override

@@ -17,7 +17,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs the harness once. System properties: {@code chaos.seed} repeats a run's schedule, {@code chaos.long} chooses the
  * long run, {@code soak.minutes} chooses a run without faults that measures workers' resources, {@code chaos.store} is
- * {@code postgresql} or {@code dynamodb}, and {@code chaos.directory} is the directory for history and logs.
+ * {@code postgresql} or {@code dynamodb}, {@code chaos.partitions} is the number of partitions of the claim table in
+ * PostgreSQL, and {@code chaos.directory} is the directory for history and logs.
  */
 public final class Chaos {
 
@@ -58,8 +59,8 @@ public final class Chaos {
         Path directory = Files.createDirectories(Path.of(System.getProperty("chaos.directory", "target/chaos")))
                 .resolve("seed-%d-%d".formatted(form.seed(), System.currentTimeMillis()))
                 .toAbsolutePath();
-        System.out.println("CHAOS seed=%d store=%s, history and logs in %s"
-                .formatted(form.seed(), form.store().label(), directory));
+        System.out.println("CHAOS seed=%d store=%s partitions=%d, history and logs in %s"
+                .formatted(form.seed(), form.store().label(), form.partitions(), directory));
         Files.createDirectory(directory);
         System.setProperty("chaos.logs", directory.toString());
         System.setProperty("logback.configurationFile", "logback-harness.xml");

@@ -45,7 +45,7 @@ record ChaosEnvironment(Targets targets, Recorder recorder, Queues queues, SqsHi
         Recorder recorder = cleanup.add(new Recorder(directory.resolve("history.jsonl")));
         ProcessGuard guard = cleanup.add(ProcessGuard.start());
         FaultLog log = new FaultLog(recorder);
-        ClaimServer claims = cleanup.add(form.store().start(form.seed(), directory, logs, guard));
+        ClaimServer claims = cleanup.add(form.store().start(form, directory, logs, guard));
         SqsServer sqs =
                 cleanup.add(SqsServer.start(java, logs.resolve("sqs.log").toFile(), guard));
         Queues queues = cleanup.add(new Queues(sqs.port(), recorder));

@@ -15,9 +15,9 @@ import java.util.Locale;
 enum Store {
     POSTGRESQL {
         @Override
-        ClaimServer start(long seed, Path directory, Path logs, ProcessGuard guard)
+        ClaimServer start(Form form, Path directory, Path logs, ProcessGuard guard)
                 throws IOException, SQLException, InterruptedException {
-            return ReplicatedPostgres.start(directory, guard);
+            return ReplicatedPostgres.start(directory, guard, form.partitions());
         }
 
         @Override
@@ -27,9 +27,9 @@ enum Store {
     },
     DYNAMODB {
         @Override
-        ClaimServer start(long seed, Path directory, Path logs, ProcessGuard guard)
+        ClaimServer start(Form form, Path directory, Path logs, ProcessGuard guard)
                 throws IOException, InterruptedException {
-            return DynamoDbService.start(seed, logs, guard);
+            return DynamoDbService.start(form.seed(), logs, guard);
         }
 
         @Override
@@ -51,7 +51,7 @@ enum Store {
     }
 
     /** Starts the store. Its servers write their logs into the same directory as the others. */
-    abstract ClaimServer start(long seed, Path directory, Path logs, ProcessGuard guard)
+    abstract ClaimServer start(Form form, Path directory, Path logs, ProcessGuard guard)
             throws IOException, SQLException, InterruptedException;
 
     abstract Scale scale(boolean large);
