@@ -23,7 +23,11 @@ public final class ChildJvm implements AutoCloseable {
     /** Options if times do not matter: no time is spent on the best machine code. */
     private static final List<String> SHORT_OPTIONS = List.of("-Xmx256m", "-XX:TieredStopAtLevel=1");
 
-    private static final long STOP_SECONDS = 20;
+    /** Stands for the worker's kind in its options, so that each kind can have its own AOT cache. */
+    private static final String PROTECTION = "{protection}";
+
+    /** A JVM that writes an AOT cache at its end needs some 20 s on two cores. */
+    private static final long STOP_SECONDS = 60;
 
     private final Process process;
     private final Writer questions;
@@ -49,7 +53,12 @@ public final class ChildJvm implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(System.getProperty("bench.short") == null ? OPTIONS : SHORT_OPTIONS);
-        command.addAll(moreOptions());
+        command.addAll(options("bench.jvm-options"));
+        if (role == Role.WORKER) {
+            command.addAll(options("bench.worker-options").stream()
+                    .map(option -> option.replace(PROTECTION, arguments.get(0)))
+                    .toList());
+        }
         boolean isOneJar = classPath.endsWith(".jar") && !classPath.contains(System.getProperty("path.separator"));
         command.addAll(isOneJar ? List.of("-jar", classPath) : List.of("-cp", classPath, Benchmarks.class.getName()));
         command.add(role.argument());
@@ -59,9 +68,9 @@ public final class ChildJvm implements AutoCloseable {
         return new ChildJvm(child.start());
     }
 
-    /** Returns options for profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */
-    private static List<String> moreOptions() {
-        String options = System.getProperty("bench.jvm-options", "");
+    /** Returns options of the command line: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */
+    private static List<String> options(String property) {
+        String options = System.getProperty(property, "");
         return options.isBlank() ? List.of() : List.of(options.trim().split(" +"));
     }
 
