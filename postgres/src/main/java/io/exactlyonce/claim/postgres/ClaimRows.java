@@ -16,12 +16,9 @@ import java.util.UUID;
 /** Reads the rows of keys, as one statement sees them. */
 public final class ClaimRows {
 
-    /**
-     * Reads keys {@code w}, numbered by {@code n}, with their rows {@code c}. The columns have the names that
-     * {@link #read} expects. {@code LIMIT 1} prevents a join that would read the whole table or index.
-     */
-    public static final String BY_KEY = """
-            unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)
+    /** The rows {@code c} of the keys {@code w}. {@code LIMIT 1} prevents a join that would read the whole table or index. */
+    private static final String ROWS = """
+
             CROSS JOIN LATERAL (
                 SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.in_doubt, c.result,
                        pg_catalog.encode(c.fingerprint, 'hex') AS fingerprint, c.cleared, c.failures,
@@ -31,6 +28,21 @@ public final class ClaimRows {
                            AS next_token
                 FROM {table} AS c WHERE c.scope {=} w.scope AND c.key {=} w.key LIMIT 1
             ) AS c""";
+
+    /**
+     * Reads keys {@code w}, numbered by {@code n}, with their rows {@code c}. The columns have the names that
+     * {@link #read} expects.
+     */
+    public static final String BY_KEY =
+            "unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)"
+                    + ROWS;
+
+    /**
+     * Reads one key as {@link #BY_KEY} does. The parameters are the scope and the key, because arrays cost more. Restores
+     * the planner's setting first, whether or not there is a row: the row depends on {@code w}.
+     */
+    public static final String BY_ONE_KEY = "(SELECT ?::pg_catalog.text AS scope, ?::pg_catalog.text AS key, 1 AS n, ("
+            + Statements.AS_BEFORE + ") AS planning) AS w" + ROWS;
 
     /** Selects the rows of keys. The statements that set {@link Statements#SETTINGS} must come before it. */
     static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;

@@ -144,12 +144,13 @@ class PostgresClaimTransactionIT {
 
     /** Only the lookup of earlier claims and the completion disable scans. */
     @ParameterizedTest
-    @ValueSource(strings = {"on", "off"})
-    void statementsOfTheApplicationArePlannedAsItAsks(String asked) throws Throwable {
+    @CsvSource({"on, 1", "off, 1", "on, 3", "off, 3"})
+    void statementsOfTheApplicationArePlannedAsItAsks(String asked, int keys) throws Throwable {
         transaction.execute(request, claim -> null);
+        List<ClaimRequest> requests = keys == 1 ? List.of(request()) : List.of(request(key), request(), request());
         var jdbc = new JdbcTemplate(DATABASE.application());
         List<String> seen = new ArrayList<>();
-        transaction.execute(List.of(request(key), request(), request()), claimed -> {
+        transaction.execute(requests, claimed -> {
             seen.add(jdbc.queryForObject("SHOW enable_seqscan", String.class));
             jdbc.execute("SET LOCAL enable_seqscan = " + asked);
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {

@@ -65,9 +65,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /**
      * Tries the locks of keys, and never waits. The commit waits for the disk and for replicas as the commit of a claim
-     * does, and longer if the session's own setting requires that. The clock is read after the lock is taken; otherwise a transaction that rolled back first
-     * could have a higher fencing token. On a replica, {@code pg_current_xact_id} fails. The array comes from a
-     * subquery, because the planner would otherwise count its entries and plan each execution anew.
+     * does, and longer if the session's own setting requires that. The clock is read after the lock is taken; otherwise
+     * a transaction that rolled back first could have a higher fencing token. On a replica, {@code pg_current_xact_id}
+     * fails.
      */
     private static final String LOCKS = """
             SELECT wanted.position,
@@ -78,7 +78,17 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                    CASE WHEN pg_catalog.current_setting('synchronous_commit') {=} ANY (ARRAY['%s'])
                        THEN pg_catalog.set_config('synchronous_commit', '%s', true) END AS durability,
                    pg_catalog.current_setting('transaction_read_only') AS read_only, %s
-            FROM pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
+            FROM %s""";
+
+    /** The number of one key's lock. */
+    private static final String ONE_NUMBER = "(SELECT ?::bigint AS number, 1 AS position) AS wanted";
+
+    /**
+     * The numbers of several keys' locks. The array comes from a subquery, because the planner would otherwise count its
+     * entries and plan each execution anew.
+     */
+    private static final String NUMBERS =
+            "pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)";
 
     /**
      * Tries the locks, and then reads the rows. The rows' snapshot is taken after the locks, so it shows all commits of
@@ -86,8 +96,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * the planner would choose a scan of the whole table, and the driver's prepared statement would keep that plan. The
      * second statement is planned before it runs, and then restores the setting for the work's own statements.
      */
-    private static final String LOCKS_AND_ROWS = LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n"
-            + "SELECT w.n, c.* FROM (" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
+    private static final String LOCKS_AND_ROWS =
+            LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n" + "SELECT w.n, c.* FROM %s";
+
+    private static final String ROWS = "(" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
 
     /**
      * Inserts completed rows. Divides by zero if this is not the transaction that has the locks: then the work has
@@ -117,6 +129,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Takeovers takeovers;
     private final Duration retention;
     private final Supplier<String> look;
+    private final Supplier<String> lookAtOne;
     private final Supplier<String> insert;
     private final Supplier<String> insertAndCommit;
 
@@ -140,10 +153,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.retention = table.retention();
         this.insert = table.later(INSERT);
         this.insertAndCommit = table.later(INSERT + ";\nCOMMIT");
+        this.look = table.later(look(NUMBERS, ROWS));
+        this.lookAtOne = table.later(look(ONE_NUMBER, ClaimRows.BY_ONE_KEY));
+    }
+
+    private String look(String numbers, String rows) {
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
-        this.look = table.later((transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
-                .formatted(String.join("', '", weaker), durability, ClaimWhereabouts.TABLE));
+        return (transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
+                .formatted(String.join("', '", weaker), durability, ClaimWhereabouts.TABLE, numbers, rows);
     }
 
     @Override
@@ -230,13 +248,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     null);
         }
         try {
-            jdbc.execute(this.look.get(), (PreparedStatement statement) -> {
+            Supplier<String> statements = look.keys.size() == 1 ? lookAtOne : this.look;
+            jdbc.execute(statements.get(), (PreparedStatement statement) -> {
                 whereabouts.requireDatabase(statement.getConnection(), jdbc, look);
-                Parameters parameters = new Parameters(statement);
-                parameters.longs(look.keys, SameDatabase::number);
-                if (!transactions.seen().hasOneSnapshot()) {
-                    parameters.keys(look.keys, key -> key);
-                }
+                bind(statement, look.keys);
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
@@ -254,6 +269,23 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
         } catch (DataAccessException | TransactionTimedOutException failure) {
             throw unclaimed(look, failure);
+        }
+    }
+
+    private void bind(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
+        Parameters parameters = new Parameters(statement);
+        boolean readsRows = !transactions.seen().hasOneSnapshot();
+        if (keys.size() == 1) {
+            ClaimKey key = keys.get(0);
+            parameters.values(SameDatabase.number(key));
+            if (readsRows) {
+                parameters.values(key.scope(), key.key());
+            }
+        } else {
+            parameters.longs(keys, SameDatabase::number);
+            if (readsRows) {
+                parameters.keys(keys, each -> each);
+            }
         }
     }
 
