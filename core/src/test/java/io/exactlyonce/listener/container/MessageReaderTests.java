@@ -108,7 +108,7 @@ class MessageReaderTests {
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
     }
 
-    /** Ten payloads of one megabyte each would use 300 MB before a thread can handle any of them. */
+    /** The payloads of ten messages of one megabyte each would use 300 MB before a thread can handle any of them. */
     @Test
     void payloadOfALargeMessageIsNotKeptUntilItsHandlerIsCalled() {
         String large = "{\"orderId\":\"" + "1".repeat(MessageReader.LARGE) + "\"}";

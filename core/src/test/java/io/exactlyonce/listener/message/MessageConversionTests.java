@@ -33,7 +33,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 class MessageConversionTests {
 
-    /** A class whose initializer shows that it was loaded. */
+    /** A class whose initializer records that the class was loaded. */
     static final class Gadget {
         static {
             System.setProperty("sender-attributes.loaded", "true");
@@ -174,7 +174,10 @@ class MessageConversionTests {
         }
     }
 
-    /** A mapper may return a subclass of the class that the listener declares, and the subclass is kept. */
+    /**
+     * If a mapper returns a subclass of the class that the listener declares, the payload is an instance of the
+     * subclass.
+     */
     @Test
     void classWithoutTypeArgumentsThatAMapperNamesIsKept() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();

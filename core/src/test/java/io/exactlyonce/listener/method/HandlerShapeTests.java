@@ -209,7 +209,7 @@ class HandlerShapeTests {
                 .hasMessageContaining("say in its return type what it returns");
     }
 
-    /** @param mode what {@code ${mode}} is */
+    /** @param mode the value of the property {@code mode} */
     private static ListenerRules rules(String name, String mode) {
         Method method = ListenerRig.method(Handlers.class, name);
         SqsListener seen = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);
