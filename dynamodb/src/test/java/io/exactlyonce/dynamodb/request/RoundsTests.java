@@ -80,7 +80,7 @@ class RoundsTests {
         }
     }
 
-    /** Executes each write, except the throttled ones, which are throttled a given number of times. */
+    /** Throttles a write once for each of its entries in {@code throttled}, and executes all other writes. */
     private final class Service implements DynamoDbAsyncClient {
 
         @Override
