@@ -254,7 +254,7 @@ class DeadLettersTests {
                 .containsExactly("2");
     }
 
-    /** After enough receives, SQS would move messages that the operator has not chosen. */
+    /** A search receives messages. After enough receives, SQS would move messages that the operator has not chosen. */
     @Test
     void redriveFromAQueueWithADeadLetterQueueOfItsOwnSaysWhyItIsNotSearched() {
         put("1", "orders");

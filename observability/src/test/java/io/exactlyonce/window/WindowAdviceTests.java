@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Recommendations for the latency distributions of the incidents that the rules come from. */
+/** Tests recommendations for the latency distributions of the incidents that led to the rules. */
 class WindowAdviceTests {
 
     private static final VisibilityWindow WINDOW = VisibilityWindow.ofSeconds(30);
