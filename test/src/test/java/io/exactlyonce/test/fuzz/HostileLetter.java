@@ -110,7 +110,7 @@ public record HostileLetter(
                 Map.of("Type", "Notification", "Message", message, "MessageId", "m", "Timestamp", HostileText.FORGED));
     }
 
-    /** Most of these are. */
+    /** Returns a body that a listener usually cannot read. */
     private static String unreadable(RandomGenerator random, String key) {
         String text = JSON.writeValueAsString(key);
         String order = order(random, key);
