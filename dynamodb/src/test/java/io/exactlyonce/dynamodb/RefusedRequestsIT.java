@@ -303,7 +303,7 @@ class RefusedRequestsIT {
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
     }
 
-    /** Startup refuses such rights, but they may be removed later. */
+    /** Startup fails without this right, but the right may be removed later. */
     @Test
     void statementThatIamDeniesIsAnOutage() {
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);

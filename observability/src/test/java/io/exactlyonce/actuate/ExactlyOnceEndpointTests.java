@@ -123,7 +123,7 @@ class ExactlyOnceEndpointTests {
         assertThat(description.waiting()).isOne();
         assertThat(description.pausedBy()).isEqualTo("claims");
         assertThat(description.maxReceiveCount()).isEqualTo(5);
-        // 1 + 2 + 4 + 8 s, which jitter may halve.
+        // The delays are 1, 2, 4 and 8 s, and jitter may halve each of them.
         assertThat(description.retryBudgetSeconds()).isEqualTo(7.5);
         assertThat(description.window()).as("nothing is measured").isNull();
         assertThat(description.audit()).isNull();

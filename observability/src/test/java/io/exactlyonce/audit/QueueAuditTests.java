@@ -347,7 +347,7 @@ class QueueAuditTests {
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
         initialDelay = 1;
 
-        // 1 + 2 + 4 + 8 s, which jitter may halve.
+        // The delays are 1, 2, 4 and 8 s, and jitter may halve each of them.
         assertFinding("receive-budget", Severity.NOTE, "5 receives", "7500ms");
     }
 

@@ -149,7 +149,7 @@ final class Shapes {
                     0.2),
             shape("step at 100/s, window 10 s", 10, 100, 1, step(1_800, 2, 15), 0.2));
 
-    /** Shapes of thirty days each, in which p95 does not change. */
+    /** Steady loads of thirty days each, whose p95 stays below 80 % of the visibility timeout. */
     static final List<Shape> STEADY = List.of(
             shape("70 % of the window, sigma 0.3", 30, 0.2, 720, steady(12.8), 0.3),
             shape("50 %, heavy noise (sigma 0.8)", 60, 0.2, 720, steady(8), 0.8),

@@ -24,7 +24,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Two instances that observe and one that enforces, with one store and its clock. */
+/** Tests two instances that observe and one that enforces. All three share one store and its clock. */
 class ObservedInMemoryTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

@@ -54,7 +54,7 @@ public final class PostgresServer {
             this.partitions = partitions;
         }
 
-        /** Replaces the plain table with a table with partitions, if the layout has partitions. */
+        /** Replaces the plain table with a partitioned table, if the layout has partitions. */
         private void apply(JdbcTemplate jdbc) {
             if (!partitionBy.isEmpty()) {
                 jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");

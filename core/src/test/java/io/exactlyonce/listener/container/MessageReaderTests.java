@@ -38,7 +38,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Reads valid messages, and messages that no server would accept. */
+/** Tests the reading of valid messages, and of messages that no server would accept. */
 class MessageReaderTests {
 
     record Order(String orderId) {}

@@ -161,7 +161,7 @@ class MessageConversionTests {
                 .getPayload();
     }
 
-    /** An application's mapper returns the class, and the listener declares the type arguments. */
+    /** An application's mapper names only the class of the payload, and the listener declares the type arguments. */
     @Test
     void fullTypeIsReadWhateverClassAMapperNames() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();

@@ -30,7 +30,10 @@ import org.springframework.messaging.Message;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
-/** Tests which return types, parameters and calls a listener method may have, and which of them fail startup. */
+/**
+ * Tests which return types, parameters and acknowledgement modes of a listener method are accepted, and which fail
+ * startup.
+ */
 class HandlerShapeTests {
 
     static class OwnFuture extends CompletableFuture<String> {}

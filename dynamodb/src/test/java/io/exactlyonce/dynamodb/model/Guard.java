@@ -30,7 +30,7 @@ enum Guard {
     OBSERVATION_FREES_THE_KEY(
             "clock.Observations#unchangedMicros",
             "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
-    /** A renewal makes a new version of the item, which differs from the previous one. */
+    /** A renewal gives the item a new version. */
     RENEWAL_MAKES_A_VERSION(
             "item.ClaimStatements#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
     /** A takeover names the version on which the decision was based. */

@@ -78,8 +78,8 @@ final class Protocol {
     }
 
     /**
-     * Front ends are exact or a tick ahead, and a measurement is exact or a tick wide. The reader's values are the
-     * worst for the owner within these limits.
+     * Front ends are exact or a tick ahead, and a measurement is exact or a tick wide. Within these limits, the reader
+     * gets the values that are worst for the owner.
      */
     private boolean isOverByClock(Item item) {
         int ahead = 1;

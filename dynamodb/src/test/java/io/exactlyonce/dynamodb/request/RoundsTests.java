@@ -54,7 +54,7 @@ class RoundsTests {
         return new Rounds(new PartiQl(service), new ItemReader(service, "claims", held), held);
     }
 
-    /** Requests one write after the other. */
+    /** A key that requests one write after the other. */
     private static final class Key implements Rounds.Work {
 
         private final Deque<String> left;

@@ -71,7 +71,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         hooks.add(new Hook(kind, action));
     }
 
-    /** Leaves all keys of this number of requests unread. */
+    /** Leaves all keys unread in the next {@code times} requests that read keys. */
     public void leaveUnread(int times) {
         unread.set(times);
     }

@@ -94,7 +94,7 @@ class KeyKindsTests {
     @Autowired
     private Listeners listeners;
 
-    /** Spring stores its own value under this name. */
+    /** Spring stores its own value under the name {@code id}. */
     @Test
     void attributeOfAReservedNameIsTheKeyOfTwoMessages() {
         TestMessage message = TestMessage.ofBody("body").header("id", "A-1").to("attributes");

@@ -112,7 +112,8 @@ class LaterConfigurerTests {
     }
 
     /**
-     * Spring calls a configurer that is registered as a singleton object after all configurers with bean definitions.
+     * Spring calls configurers with bean definitions first. A singleton object that an application registers comes
+     * last.
      */
     @Test
     void factoryThatReplacesOursIsRefusedWithTheFirstListener() {

@@ -208,7 +208,7 @@ class ListenerKindsTests {
         assertThat(driver.redeliver(begun)).wasSuppressed();
     }
 
-    /** Spring Cloud AWS would log the result as its own failure. */
+    /** Spring Cloud AWS would log a ClassCastException for the future's result. */
     @Test
     void futureWithAResultIsNoFailure(CapturedOutput output) {
         shop.promise("P-3").complete("sold");
