@@ -53,8 +53,8 @@ class DynamoDbCompletionIT {
     }
 
     /**
-     * Retention counts from the end of the lease, and after the completion from the completion, as in an application's
-     * transaction.
+     * Until the completion, retention counts from the end of the lease. The completion starts the retention again, as
+     * in an application's transaction.
      */
     @Test
     void keyIsRememberedForAsLongAsItsRequestSays() {

@@ -404,8 +404,8 @@ class ReadingAgainstSpelTests {
             "'a'.concat(#value)");
 
     /**
-     * Texts of refusals that other tests check. SpEL can compute a value here, but the value is no usable key for every
-     * method and message.
+     * Texts of refusals that other tests check. SpEL can compute a value for these expressions, but not a usable key
+     * for every method and message.
      */
     private static final Set<String> OF_OTHER_TESTS = Set.of(
             "names the unknown argument",

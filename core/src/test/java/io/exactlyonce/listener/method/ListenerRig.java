@@ -205,7 +205,7 @@ public final class ListenerRig {
     public static final ListenerSummary START_LINE =
             new ListenerSummary(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
-    /** Creates a renewer without observers, which renews when half of a visibility timeout is over. */
+    /** Creates a renewer that has no observers, and renews when half of a visibility timeout is over. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {
         return new Renewer(store, new RenewalSchedule(0.5, 0), event -> {}, Runnable::run, clock, () -> 0);
     }

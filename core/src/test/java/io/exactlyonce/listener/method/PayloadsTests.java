@@ -180,10 +180,7 @@ class PayloadsTests {
                 .hasMessageContaining("reads classes without type arguments");
     }
 
-    /**
-     * In observe mode, Spring Cloud AWS creates maps. In enforce mode, the key is read from the full type, and may be a
-     * different key.
-     */
+    /** In observe mode, Spring Cloud AWS reads parts of the payload as maps, so the key may change in enforce mode. */
     @Test
     void observedListenerIsToldThatItGetsMaps() {
         try (CapturedLog log = new CapturedLog(ContainerSettings.class)) {

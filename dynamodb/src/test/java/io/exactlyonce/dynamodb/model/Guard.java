@@ -64,7 +64,7 @@ enum Guard {
         return enforcer;
     }
 
-    /** Returns a test of the code that fails without this guard, as {@code class#method}. */
+    /** Returns a test, as {@code class#method}, that fails if the code lacks this guard. */
     String test() {
         return test;
     }

@@ -62,7 +62,7 @@ public final class StoreOnTable {
                 Pauses.withFullJitter(new FakeScheduler()));
     }
 
-    /** Returns another store on the table, whose client is not wrapped. */
+    /** Returns another store on the same table. The client of this store is not wrapped. */
     public DynamoDbClaimStore unscripted() {
         return claims(client, ClockMode.SERVICE).store();
     }
