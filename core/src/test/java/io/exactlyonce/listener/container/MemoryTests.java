@@ -185,7 +185,8 @@ class MemoryTests {
 
     /**
      * Each of four threads reads a poll, and stops after the last message of the poll. The formula also counts a
-     * fingerprint per thread, and the two copies of each body that the SDK keeps while it reads an answer. This test creates neither.
+     * fingerprint per thread, and the two copies of each body that the SDK keeps while it reads an answer. This test
+     * creates neither.
      */
     @ParameterizedTest
     @ValueSource(ints = {60_000, 250_000})
