@@ -14,8 +14,8 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /**
- * Captures log lines at WARN and above, and lines of our own classes at INFO and above, in the form of a log file. The
- * console prints none of these lines.
+ * Captures log lines as text: lines at WARN and above, and lines of our own classes at INFO and above. The console
+ * prints none of these lines.
  */
 public final class CapturedLog implements AutoCloseable {
 
@@ -26,7 +26,7 @@ public final class CapturedLog implements AutoCloseable {
 
     private final List<Logger> verbose = new ArrayList<>();
 
-    /** Captures lines of the given classes at DEBUG and above, too. */
+    /** Captures lines of the given classes at DEBUG and above, in addition to the other lines. */
     public CapturedLog(Class<?>... verbose) {
         this();
         for (Class<?> each : verbose) {

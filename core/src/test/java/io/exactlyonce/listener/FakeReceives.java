@@ -66,7 +66,7 @@ public final class FakeReceives implements SqsAsyncClient {
         return requests.get(requests.size() - 1);
     }
 
-    /** Returns the numbers of the receive requests that wait for an answer. */
+    /** Returns the indexes of the receive requests that have no answer yet. */
     public List<Integer> waiting() {
         return IntStream.range(0, requests.size())
                 .filter(request -> !answers.get(request).isDone())
@@ -83,7 +83,7 @@ public final class FakeReceives implements SqsAsyncClient {
         answers.get(request).completeExceptionally(new IllegalStateException("connection reset"));
     }
 
-    /** Returns the visibility changes so far, from receipt handle to seconds, and clears the record. */
+    /** Returns the visibility changes so far as a map from receipt handle to seconds, and clears the record. */
     public Map<String, Integer> takeChanges() {
         Map<String, Integer> taken = new HashMap<>();
         changes.forEach(change -> taken.put(change.receiptHandle(), change.visibilityTimeout()));

@@ -160,7 +160,8 @@ public final class HostileMessages {
     }
 
     /**
-     * Avoids malformed numbers and blank values, because a server refuses them before the library reads the message.
+     * Creates a random attribute without malformed numbers and blank values, because a server refuses these before the
+     * library reads the message.
      */
     private MessageAttributeValue attribute() {
         String type = pick(List.of(

@@ -53,7 +53,8 @@ class DynamoDbCompletionIT {
     }
 
     /**
-     * Retention counts from the end of the lease, and later from the completion, as in an application's transaction.
+     * Until the completion, retention counts from the end of the lease. The completion starts the retention again, as
+     * in an application's transaction.
      */
     @Test
     void keyIsRememberedForAsLongAsItsRequestSays() {
@@ -238,7 +239,7 @@ class DynamoDbCompletionIT {
                 .join();
     }
 
-    /** A counter, because it reveals an effect that happens twice. */
+    /** The effect increments a counter, because a counter reveals an effect that happens twice. */
     private TransactWriteItem effect() {
         return TransactWriteItem.builder()
                 .update(update -> update.tableName(TABLE.table())

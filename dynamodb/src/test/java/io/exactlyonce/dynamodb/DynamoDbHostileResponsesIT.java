@@ -40,8 +40,8 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.QueryResponse;
 
 /**
- * Answers that DynamoDB does not give, and items that no claim store has written. No such answer grants a key twice,
- * and a bad answer for one key affects no other key of the request.
+ * Tests answers that DynamoDB never gives, and items that no claim store wrote. No such answer grants a key twice, and
+ * a bad answer for one key affects no other key of the request.
  */
 class DynamoDbHostileResponsesIT {
 

@@ -71,7 +71,7 @@ class GroupCommitCostIT {
     }
 
     /**
-     * Polls one after the other. The messages of a poll are claimed together, and each is completed when its handler
+     * Makes one poll after another. The messages of a poll are claimed together, and each is completed when its handler
      * has returned.
      */
     private CompletableFuture<Void> polls(int left) {

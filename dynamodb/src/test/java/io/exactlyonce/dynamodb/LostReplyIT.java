@@ -21,8 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Writes whose reply is lost, and which the SDK silently repeats. Each one is reported with the result of its first
- * execution.
+ * Tests writes whose reply is lost. The SDK silently repeats such a write, and the store reports the result of the
+ * first execution.
  */
 class LostReplyIT {
 

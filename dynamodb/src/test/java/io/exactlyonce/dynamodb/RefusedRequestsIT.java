@@ -37,10 +37,10 @@ import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
 
-/** The result of each answer of the service other than success. */
+/** Tests the store's result for each answer of the service other than success. */
 class RefusedRequestsIT {
 
-    /** The number of attempts, plus one. */
+    /** One more than the number of attempts, so that every attempt is refused. */
     private static final int ALWAYS = 7;
 
     private ScriptedDynamoDb dynamoDb;
@@ -229,7 +229,7 @@ class RefusedRequestsIT {
         assertThat(claim(store, cautious)).isInstanceOf(HeldElsewhere.class);
     }
 
-    /** Another worker claims and releases before each write. */
+    /** Makes another worker claim and release the key before each write. */
     private void changeHandsForEver(ClaimKey key) {
         dynamoDb.before(BatchExecuteStatementRequest.class, () -> {
             acquire(other, request(key));
@@ -303,7 +303,7 @@ class RefusedRequestsIT {
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
     }
 
-    /** Startup refuses such rights, but they may be removed later. */
+    /** Startup fails without this right, but the right may be removed later. */
     @Test
     void statementThatIamDeniesIsAnOutage() {
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.ACCESS_DENIED);

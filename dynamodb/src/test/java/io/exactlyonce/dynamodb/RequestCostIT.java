@@ -148,7 +148,10 @@ class RequestCostIT {
         writes = dynamoDb.statements() - writesBefore;
     }
 
-    /** Returns the item's size by DynamoDB's documentation. A number takes one byte for two digits, plus one byte. */
+    /**
+     * Returns the size of a value as DynamoDB's documentation defines it. A number takes one byte for two digits, plus
+     * one byte.
+     */
     private static int size(AttributeValue value) {
         if (value.s() != null) {
             return value.s().getBytes(StandardCharsets.UTF_8).length;

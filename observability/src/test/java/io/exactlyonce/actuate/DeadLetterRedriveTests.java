@@ -72,7 +72,7 @@ class DeadLetterRedriveTests {
         assertThat(refusal.reason()).isEqualTo("InvalidParameterValue: Value ... for parameter TaskHandle is invalid");
     }
 
-    /** After the first line, SQS may quote the request with its session token. */
+    /** SQS may quote the request with its session token after the first line of an error text. */
     @Test
     void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(refusal(
@@ -118,7 +118,7 @@ class DeadLetterRedriveTests {
                 .isEqualTo("no response within 5 s: it may have started");
     }
 
-    /** An SQS emulator also writes the code. */
+    /** An SQS emulator can write any text as the code of an error. */
     @Test
     void reasonThatSqsWritesIsOneLineOfBoundedLength(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal =

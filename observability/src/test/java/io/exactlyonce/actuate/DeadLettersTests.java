@@ -211,7 +211,7 @@ class DeadLettersTests {
         return Stream.of(keys).map(key -> new ClaimKey("orders", key).keyHash()).collect(Collectors.toSet());
     }
 
-    /** The redrive policy of the other queue may have changed. */
+    /** The redrive policy of the message's queue may have changed after SQS moved the message. */
     @Test
     void messageOfAQueueThatHasAnotherDeadLetterQueueByNowIsShownWithTheReasonWhyItStays() {
         put("1", "refunds");
@@ -254,7 +254,7 @@ class DeadLettersTests {
                 .containsExactly("2");
     }
 
-    /** After enough receives, SQS would move messages that the operator has not chosen. */
+    /** A search receives messages. After enough receives, SQS would move messages that the operator has not chosen. */
     @Test
     void redriveFromAQueueWithADeadLetterQueueOfItsOwnSaysWhyItIsNotSearched() {
         put("1", "orders");

@@ -123,7 +123,7 @@ class ExactlyOnceEndpointTests {
         assertThat(description.waiting()).isOne();
         assertThat(description.pausedBy()).isEqualTo("claims");
         assertThat(description.maxReceiveCount()).isEqualTo(5);
-        // 1 + 2 + 4 + 8 s, which jitter may halve.
+        // The delays are 1, 2, 4 and 8 s, and jitter may halve each of them.
         assertThat(description.retryBudgetSeconds()).isEqualTo(7.5);
         assertThat(description.window()).as("nothing is measured").isNull();
         assertThat(description.audit()).isNull();
@@ -181,7 +181,7 @@ class ExactlyOnceEndpointTests {
                 .containsExactly("fulfilment");
     }
 
-    /** The parts of a request that its answer shows: status and reason. */
+    /** The status, reason and body of an answer. */
     private record Answer(int status, @Nullable String reason, OperationResponseBody body) {
 
         static Answer of(WebEndpointResponse<OperationResponseBody> response) {
@@ -419,7 +419,7 @@ class ExactlyOnceEndpointTests {
         assertThat(alone.reason()).contains("has a dead-letter queue");
     }
 
-    /** The log shows the requested name and the operator's name only within a line. */
+    /** The log shows the operator's name in one line, and does not show the name of an unknown listener. */
     @Test
     void redriveLetsNoCallerWriteLinesOfTheLog(CapturedOutput output) {
         listeners.subscribed(orders);

@@ -45,7 +45,7 @@ class ParkedRequestsTests {
     private static final Instant NOON = Instant.parse("2026-11-28T12:00:00.000001Z");
     private static final String TIMEOUT = "java.net.SocketTimeoutException";
 
-    /** A store that supports paging, as the default methods expect. */
+    /** A store that lists claims in pages, as the default methods of {@link ParkedClaims} require. */
     private static final class Store implements ParkedClaims {
         private final List<ParkedClaim> parked = new ArrayList<>();
         private final Set<UUID> taken = new HashSet<>();

@@ -37,7 +37,10 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
-/** Trap: a dead letter is a sender's text. Its readers must see neither keys nor anything that stands for them. */
+/**
+ * Trap: a sender writes the text of a dead letter. Logs must not quote this text, and callers without the right to see
+ * keys must not see keys or groups.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ShownDeadLettersTests {
 

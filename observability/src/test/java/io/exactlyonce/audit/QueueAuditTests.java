@@ -76,7 +76,7 @@ class QueueAuditTests {
         return new QueueAudit(mode, silenced, terms, subscription -> Optional.ofNullable(p99), observers, timer);
     }
 
-    /** The audit compares the listener's own settings with its queue. */
+    /** Returns the listener's own settings, which the audit must use instead of the application's settings. */
     private OutcomePolicy own() {
         return new OutcomePolicy(
                 new ClaimSettings(
@@ -84,7 +84,7 @@ class QueueAuditTests {
                 new RetryBackoff(Duration.ofSeconds(initialDelay), Duration.ofMinutes(5)));
     }
 
-    /** An audit that only reports, for a listener of the queue. */
+    /** Creates an audit that only reports, for one listener of the queue. */
     private QueueAudit audited() {
         QueueAudit audit = audit(AuditMode.WARN);
         audit.subscribed(orders());
@@ -212,7 +212,7 @@ class QueueAuditTests {
                         tuple("static-window", Severity.NOTE), tuple("window-latency", Severity.WARNING));
     }
 
-    /** HikariCP's default on SQS's default. */
+    /** HikariCP's default connection timeout and SQS's default visibility timeout are both 30 s. */
     @Test
     void poolThatLetsRenewalsWaitForAsLongAsALease() {
         connectionTimeout = Duration.ofSeconds(30);
@@ -319,7 +319,9 @@ class QueueAuditTests {
                 .contains("ERROR  redrive-policy  no redrive policy");
     }
 
-    /** A message keeps its first timestamp, so it may be deleted before an operator sees it. */
+    /**
+     * A message keeps its first timestamp when SQS moves it, so SQS may delete the message before an operator sees it.
+     */
     @Test
     void deadLetterQueueThatKeepsMessagesForLessThanTheQueue() {
         sqs.with(ScriptedSqs.DEAD, "MessageRetentionPeriod", "345600");
@@ -345,7 +347,7 @@ class QueueAuditTests {
     void attemptsThatEndBeforeAnOutageDoesAreNoted() {
         initialDelay = 1;
 
-        // 1 + 2 + 4 + 8 s, which jitter may halve.
+        // The delays are 1, 2, 4 and 8 s, and jitter may halve each of them.
         assertFinding("receive-budget", Severity.NOTE, "5 receives", "7500ms");
     }
 

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
-/** The counts of messages without a key, by policy. */
+/** Tests the counts of messages without a key, by policy. */
 class MissingKeyMetersTests {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();

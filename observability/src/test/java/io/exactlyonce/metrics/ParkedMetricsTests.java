@@ -66,7 +66,7 @@ class ParkedMetricsTests {
         assertThat(gauges()).contains("exactly_once_claims_parked{scope=\"orders\"} 3.0");
     }
 
-    /** A separate scope for each customer must not create a separate series for each. */
+    /** If an application has a scope for each customer, the number of series must stay bounded. */
     @Test
     void fewestKeysShareAGauge() {
         List<Count> counts = new ArrayList<>();

@@ -105,8 +105,8 @@ class DeliveryLogContextTests {
     }
 
     /**
-     * An application may propagate its own names by Micrometer's accessor. Two accessors with one key replace each
-     * other.
+     * An application may propagate its own names with Micrometer's accessor. If two accessors have the same key, one
+     * replaces the other.
      */
     @Test
     void applicationsOwnAccessorOfTheLogContextStaysBesideOurs() {

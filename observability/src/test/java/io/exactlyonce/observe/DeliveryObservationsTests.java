@@ -48,7 +48,7 @@ class DeliveryObservationsTests {
         assertThat(delivery.attempt().begin()).isTrue();
     }
 
-    /** Claims as the pipeline does. */
+    /** Claims the delivery's key as the pipeline does. */
     private void claim() {
         delivery.attempt().makeRequest(new ClaimSettings("worker", null));
         delivery.attempt()

@@ -95,7 +95,10 @@ class EventPublisherTests {
         assertThat(output).contains("An application listener of KeyParked").contains("broken listener");
     }
 
-    /** Under lasting overload, the listener that handles an event frees one place. The next event finds no place. */
+    /**
+     * The overload lasts: each handled event frees one place in the queue of events, so every second event finds a
+     * place.
+     */
     @Test
     void eventsThatCannotBeKeptAreDroppedAndToldOnceAMinuteWithTheirNumber(CapturedOutput output) {
         AtomicInteger offered = new AtomicInteger();

@@ -104,7 +104,10 @@ class PreventedTests {
         assertThat(times(output, "took 40 s")).isZero();
     }
 
-    /** A duplicate that waited long for the owner of its key also exceeds the timeout, although no handler did. */
+    /**
+     * A duplicate that waited long for the owner of its key also outlasts the visibility timeout, although no handler
+     * ran.
+     */
     @Test
     void deliveryWithoutAHandlerIsNotTold(CapturedOutput output) {
         Delivery waited = new Delivery(orders, orders.settings(), "id", "handle", 1, clock.nanoTime());

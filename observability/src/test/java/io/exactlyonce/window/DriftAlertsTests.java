@@ -18,9 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * The alerts on latency, as promtool evaluates them on the gauge of simulated listeners, scraped once a minute: one fires
- * before the overrun of each drift, and none in thirty steady days,
- * which are evaluated every five minutes.
+ * Tests the alerts on latency. Promtool evaluates them on the gauges of simulated listeners, scraped once a minute. An
+ * alert fires before the overrun of each drift, and no alert fires in thirty steady days.
  */
 @Tag("ci")
 @EnabledIf("hasPromtool")
@@ -30,7 +29,10 @@ class DriftAlertsTests {
     private static final Path ALERTS = Path.of("..", "docs", "observability", "alerts.yml");
     private static final Path DIRECTORY = Path.of("target", "alerts");
 
-    /** Sixteen hours of silence turn its ramp into a jump, which nothing announces. */
+    /**
+     * The ramp of this shape becomes a jump during sixteen hours without deliveries, so no alert can fire before the
+     * overrun.
+     */
     private static final String LATE = "silent night between two days of a ramp";
 
     private static final String EXPECTATION = """

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rule over virtual hours and months. Its reports depend on seeds alone, and are part of {@code
+ * Tests the warning rule over virtual hours and months. The reports depend only on seeds, and are part of {@code
  * docs/contributing/forecasting.md}.
  */
 class ForecastSimulationTests {
@@ -26,8 +26,9 @@ class ForecastSimulationTests {
     private static final int SEEDS = 3;
 
     /**
-     * In the first four shapes p95 varies, and reaches the visibility timeout by chance before the rule is certain of
-     * 80 %. In the last shape, a silence turns the ramp into a jump.
+     * Shapes whose warning comes too late. In the first four shapes p95 varies, and reaches the visibility timeout by
+     * chance before the rule is certain of 80 %. In the last shape, the ramp becomes a jump during a night without
+     * deliveries.
      */
     private static final List<String> LATE = List.of(
             "ramp over 24 hours, window 300 s",

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.DoublePredicate;
 
 /**
- * Courses whose latency ends above the visibility timeout, after a slow or a sudden rise, and loads that must never
- * cause a warning.
+ * Courses of latency that rise above the visibility timeout, slowly or suddenly, and steady loads that must never cause
+ * a warning.
  */
 final class Shapes {
 
@@ -17,9 +17,7 @@ final class Shapes {
 
     private Shapes() {}
 
-    /**
-     * Latency does not exceed the visibility timeout in one jump. All of these shapes drift, except the giant outliers.
-     */
+    /** Shapes whose latency rises gradually above the visibility timeout. */
     static final List<Shape> GRADUAL = List.of(
             shape("ramp over 20 minutes, window 30 s", 30, 2, 3, ramp(HOUR, HOUR + 1_200, 4, 24), 0.3),
             shape("ramp over 1 hour, window 10 s", 10, 5, 4, ramp(HOUR, 2 * HOUR, 1.5, 9), 0.3),
@@ -93,7 +91,7 @@ final class Shapes {
             shape("stairs of 20 % every half hour", 30, 2, 10, stairs(4, 1.2, HOUR / 2), 0.25));
 
     /**
-     * Shapes with drift that were not used to choose a constant of the advisor. All deliveries become slower, so each
+     * Shapes with drift that were not used to choose the constants of the rule. All deliveries become slower, so each
      * shape has a time of overrun.
      */
     static final List<Shape> FURTHER = List.of(
@@ -138,7 +136,7 @@ final class Shapes {
                     (t, r) -> 4 / Math.max(0.1, 1 - since(t, HOUR) / (3 * HOUR)),
                     0.35));
 
-    /** Nothing announces these. */
+    /** Shapes whose latency jumps above the visibility timeout, so that no warning can come earlier. */
     static final List<Shape> JUMPS = List.of(
             shape("step from 30 % to 150 % of the window", 30, 1, 4, step(2 * HOUR, 7, 38), 0.15),
             shape("step, 10 deliveries per minute", 30, 1 / 6.0, 4, step(2 * HOUR, 7, 40), 0.1),
@@ -151,7 +149,7 @@ final class Shapes {
                     0.2),
             shape("step at 100/s, window 10 s", 10, 100, 1, step(1_800, 2, 15), 0.2));
 
-    /** Shapes of thirty days each, in which p95 does not change. */
+    /** Steady loads of thirty days each, whose p95 stays below 80 % of the visibility timeout. */
     static final List<Shape> STEADY = List.of(
             shape("70 % of the window, sigma 0.3", 30, 0.2, 720, steady(12.8), 0.3),
             shape("50 %, heavy noise (sigma 0.8)", 60, 0.2, 720, steady(8), 0.8),
@@ -191,7 +189,7 @@ final class Shapes {
         return (t, r) -> t < when ? before : after;
     }
 
-    /** The course begins after an hour, at 1 s. */
+    /** Starts at 1 s after an hour, and doubles in each period of the given length. */
     private static Course doubling(double seconds) {
         return (t, r) -> StrictMath.pow(2, since(t, HOUR) / seconds);
     }
@@ -200,7 +198,7 @@ final class Shapes {
         return (t, r) -> low * StrictMath.pow(factor, StrictMath.floor(t / seconds));
     }
 
-    /** One of this number of deliveries has another latency. */
+    /** One in {@code oneIn} deliveries has the latency of {@code another}. */
     private static Course sometimes(int oneIn, Course another, Course otherwise) {
         return (t, r) -> (r.nextInt(oneIn) == 0 ? another : otherwise).at(t, r);
     }

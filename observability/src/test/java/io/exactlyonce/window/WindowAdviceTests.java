@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Recommendations for the latency distributions of the incidents that the rules come from. */
+/** Tests recommendations for the latency distributions of the incidents that led to the rules. */
 class WindowAdviceTests {
 
     private static final VisibilityWindow WINDOW = VisibilityWindow.ofSeconds(30);
@@ -77,7 +77,10 @@ class WindowAdviceTests {
                 .isEqualTo(Duration.ofSeconds(1));
     }
 
-    /** The first deliveries take 6 s, except one of 94 s, which renewal has covered. The rule alone recommends 13 s. */
+    /**
+     * The first deliveries take 6 s, except one of 94 s, which renewal has covered. The rule alone would recommend 13
+     * s.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 18, 50})
     void windowThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {

@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The driver's own DataSources, whose URLs contain the driver's defaults. */
+/** Tests the reading of the driver's own DataSources, whose URLs contain the driver's defaults. */
 class DataSourceReaderTests {
 
     @Test

@@ -19,7 +19,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Servers that an application finds by connection details only, which {@code @ServiceConnection} makes for containers.
+ * Tests an application that finds its servers by connection details only. {@code @ServiceConnection} makes such details
+ * for containers.
  */
 class ConnectionDetailsIT {
 

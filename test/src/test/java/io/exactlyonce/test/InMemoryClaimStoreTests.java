@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The contract, in memory. */
+/** The contract of claim stores, in memory. */
 class InMemoryClaimStoreTests extends ClaimStoreContract {
 
     private final InMemoryClaimStore store = new InMemoryClaimStore();

@@ -44,7 +44,7 @@ class ListenerWithoutDatabaseIT {
 
         private final List<Call> calls = new CopyOnWriteArrayList<>();
 
-        /** Fields are not accessible, because listeners are proxied. */
+        /** Fields of the bean are not accessible, because listeners are proxied. */
         List<Call> calls() {
             return calls;
         }
@@ -70,7 +70,9 @@ class ListenerWithoutDatabaseIT {
             return new Fulfilment();
         }
 
-        /** Creates the queue as Spring Cloud AWS would, with a short visibility timeout. */
+        /**
+         * Creates the queue with a short visibility timeout, before Spring Cloud AWS would create it with the default.
+         */
         @Bean
         Object queue(SqsAsyncClient sqs) {
             return sqs.createQueue(request ->

@@ -24,7 +24,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Two instances that observe and one that enforces, with one store and its clock. */
+/** Tests two instances that observe and one that enforces. All three share one store and its clock. */
 class ObservedInMemoryTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -51,7 +51,7 @@ class ObservedInMemoryTests {
                 10);
     }
 
-    /** A handler that runs, on one of the instances. */
+    /** A running handler of one of the instances. */
     private record Handler(ObservedClaims instance, ObservedRun run) {
 
         void ended(@Nullable Throwable failure) {
@@ -169,7 +169,7 @@ class ObservedInMemoryTests {
                 .containsExactly(new AlreadyCompleted(null));
     }
 
-    /** The handler runs anyway, because a key that an observer parked would still be parked when enforcement starts. */
+    /** Observe mode parks no key, because the key would still be parked when enforcement starts. */
     @Test
     void doubtIsNeverParked() {
         begin(here).ended(new IllegalStateException(new InterruptedException()));

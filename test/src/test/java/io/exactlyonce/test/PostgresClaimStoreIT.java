@@ -9,7 +9,10 @@ import io.exactlyonce.test.contract.ClaimStoreContract;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The contract of claim stores, on PostgreSQL. The build runs it on the newest and the oldest supported version. */
+/**
+ * The contract of claim stores, on PostgreSQL. The build runs these tests on the newest and the oldest supported
+ * version.
+ */
 @Tag("postgres")
 class PostgresClaimStoreIT extends ClaimStoreContract {
 

@@ -17,8 +17,8 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A claim store on a PostgreSQL server: one server for the whole JVM, stopped at its end. The server does not wait for
- * the disk, because no test here crashes it.
+ * A claim store on a PostgreSQL server. All tests of a JVM share the server, which stops with the JVM. The server does
+ * not wait for the disk, because no test here crashes the server.
  */
 public final class PostgresServer {
 
@@ -54,7 +54,7 @@ public final class PostgresServer {
             this.partitions = partitions;
         }
 
-        /** Replaces the table of the schema by a table with partitions. */
+        /** Replaces the plain table with a partitioned table, if the layout has partitions. */
         private void apply(JdbcTemplate jdbc) {
             if (!partitionBy.isEmpty()) {
                 jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");
@@ -124,7 +124,7 @@ public final class PostgresServer {
                 """), time.toSeconds(), scope);
     }
 
-    /** Returns the server's version as it reports it, for example {@code 14.22}. */
+    /** Returns the version that the server reports, for example {@code 14.22}. */
     String version() {
         return jdbc.queryForObject("SHOW server_version", String.class);
     }

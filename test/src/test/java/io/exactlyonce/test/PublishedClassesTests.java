@@ -9,7 +9,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import java.util.stream.Stream;
 
 /**
- * The class path that a claim store needs. It has neither Spring nor JDBC, and no test library for the in-memory store.
+ * Tests the class path that a claim store needs. This class path has neither Spring nor JDBC, and the in-memory store
+ * also needs no test library.
  */
 @AnalyzeClasses(packages = "io.exactlyonce.test", importOptions = DoNotIncludeTests.class)
 class PublishedClassesTests {

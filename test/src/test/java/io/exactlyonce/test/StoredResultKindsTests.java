@@ -46,7 +46,7 @@ import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Results of every kind. The first caller gets the same result as later callers, or its call is refused. */
+/** Tests results of every kind. All callers get equal results, or their calls fail. */
 class StoredResultKindsTests {
 
     record Line(String sku, BigDecimal price) {}
@@ -150,7 +150,7 @@ class StoredResultKindsTests {
         });
     }
 
-    @SuppressWarnings("unchecked") // As a caller's own type.
+    @SuppressWarnings("unchecked") // The caller chooses the type.
     private static <T> @Nullable T cast(@Nullable Object result) {
         return (T) result;
     }

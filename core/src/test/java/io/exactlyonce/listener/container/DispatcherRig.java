@@ -50,8 +50,8 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * A dispatcher between a fake SQS and a scripted store. The container's executor runs tasks at once, unless a test
- * changes that.
+ * A dispatcher between a fake SQS and a scripted store. The container's executor runs tasks at once, unless a test sets
+ * another executor.
  */
 final class DispatcherRig {
 
@@ -144,10 +144,10 @@ final class DispatcherRig {
         });
     }
 
-    /** A callback for each message that was read and has its claim. */
+    /** A callback for each message whose key was read. */
     Consumer<ReceivedMessage> specified = received -> {};
 
-    /** Later bodies are JSON of this class. Without this call, bodies are texts. */
+    /** Makes the reader convert later bodies from JSON to this class. Without this call, payloads are texts. */
     void readAs(Class<?> payload) {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
         converter.setPayloadTypeMapper(any -> null);
@@ -175,7 +175,7 @@ final class DispatcherRig {
         return sink;
     }
 
-    /** The interceptor that replaces each message. */
+    /** Replaces each message, as an application's interceptor can. */
     Function<Message<Object>, Message<Object>> interceptor = message -> message;
 
     private CompletableFuture<?> handle(List<Message<Object>> messages) {
@@ -276,7 +276,7 @@ final class DispatcherRig {
         }
     }
 
-    /** Returns how many permits are in use. */
+    /** Returns the number of permits in use. */
     int permits() {
         return permits.taken.get();
     }

@@ -337,7 +337,7 @@ class DispatcherTests {
         }
     }
 
-    /** The thread of the handler claims the key on a FIFO queue, so a message without a thread has no claim. */
+    /** On a FIFO queue, the handler's thread claims the key, so a message without a thread has no claim. */
     @Test
     void messageWithoutAThreadHasALineThoughItIsNotClaimed() {
         try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
@@ -387,8 +387,7 @@ class DispatcherTests {
     }
 
     /**
-     * A slow handler can keep a thousand messages of the same key waiting. Messages of megabytes would then fill the
-     * memory.
+     * A slow handler can keep a thousand messages of the same key waiting. Large messages would then fill the memory.
      */
     @Test
     void messageThatWaitsForItsKeyIsNotKeptInMemory() {
@@ -410,7 +409,7 @@ class DispatcherTests {
         }
     }
 
-    /** A separate method. The stack frame of the caller would otherwise keep the message reachable. */
+    /** This is a separate method, because the stack frame of the test would otherwise keep the message reachable. */
     private static Reference<?> arrive(DispatcherRig rig, String name) {
         var message = FakeReceives.message(name, name.substring(0, 1), 1);
         rig.arrive(List.of(message));
@@ -478,8 +477,8 @@ class DispatcherTests {
     }
 
     /**
-     * If the rest of a group started earlier, the rest could be interrupted before its handlers begin. These messages
-     * would then reach the dead-letter queue untried.
+     * The recorded outcome decides whether the first message stays in the queue. If the message stays, the rest of its
+     * group is returned, so the rest must not start earlier.
      */
     @Test
     void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() {
@@ -580,7 +579,7 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    /** Delivers two messages whose handlers end. The store does not record the outcomes yet. */
+    /** Delivers two messages whose handlers have ended. The store has not recorded the outcomes yet. */
     private static DispatcherRig twoBeingRecorded() {
         DispatcherRig rig = new DispatcherRig(
                 ListenerRig.settings(new Parks(), "handle"),
@@ -632,8 +631,8 @@ class DispatcherTests {
     }
 
     /**
-     * The application's limit may be lower than the listener's concurrency. Its back pressure counts each released
-     * permit as a completed message.
+     * The application's back pressure may permit fewer messages than the listener's concurrency. This back pressure
+     * counts each released permit as a completed message.
      */
     @Test
     void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {

@@ -36,7 +36,7 @@ class MemoryTests {
     private static final int DELIVERIES = 1_000;
     private static final int BODY = 60_000;
 
-    /** The length of a receipt handle, longer than SQS creates. */
+    /** The length of a receipt handle. Handles of SQS are shorter. */
     private static final int HANDLE = 1_024;
 
     private static final int KEY = 512;
@@ -46,12 +46,12 @@ class MemoryTests {
         void handle(String order) {}
     }
 
-    /** The limit on waiting deliveries with the defaults of the rig, as in the formula of the page. */
+    /** The rig's limit on waiting deliveries, which is also {@code max-waiting} in the formula of docs/sizing.md. */
     private static final int MOST_WAITING = 1_000;
 
     private static final int MOST_DELETES = 8_192;
 
-    /** The memory of a payload for each character of its body, if the body is a list of empty JSON objects. */
+    /** Bytes of memory that a payload uses per character of its body, if the body is a list of empty JSON objects. */
     private static final long JSON_FACTOR = 30;
 
     record Basket(String id, List<Map<String, Object>> x) {}
@@ -66,12 +66,12 @@ class MemoryTests {
         void handle(List<Basket> baskets) {}
     }
 
-    /** An allowance for the memory that threads keep between two fingerprints, summed over all threads. */
+    /** The memory that the threads together keep for their next fingerprints. */
     private static final long SPARE = 6L << 20;
 
     private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
 
-    /** Collects twice, because some unreachable objects need a second collection. */
+    /** Returns the used heap. Collects garbage twice, because some unreachable objects need a second collection. */
     private static long heap() {
         System.gc();
         System.gc();
@@ -87,7 +87,10 @@ class MemoryTests {
         }
     }
 
-    /** Creates a body with a character outside Latin-1, so that the string uses two bytes for each character. */
+    /**
+     * Creates a message whose body has a character outside Latin-1, so that the string uses two bytes for each
+     * character.
+     */
     private static Message message(int number) {
         String unique = "\u20ac%d ".formatted(number);
         return FakeReceives.message(number + "h".repeat(HANDLE), "", 1).toBuilder()
@@ -136,9 +139,9 @@ class MemoryTests {
     }
 
     /**
-     * Duplicates fill the limit on waiting deliveries, and no delete is answered. Handlers keep the most expensive JSON
-     * in memory, and the listener receives as many messages as possible. An operator sizes the heap by the page, so the
-     * page's bound may be at most twice the measured use.
+     * The listener has as many waiting duplicates, unconfirmed deletes, running handlers and received messages as
+     * possible, and its payloads are the most expensive JSON. Operators size the heap by the formula of docs/sizing.md,
+     * so the result of the formula may be at most twice the measured use.
      */
     @ParameterizedTest
     @CsvSource({"60000, 10, false", "250000, 8, false", "60000, 10, true", "250000, 8, true"})
@@ -181,8 +184,9 @@ class MemoryTests {
     }
 
     /**
-     * Each thread reads a poll and stops at its last message. The formula also includes a fingerprint and the SDK,
-     * which keeps each body twice while it reads an answer. This test uses neither.
+     * Each of four threads reads a poll, and stops after the last message of the poll. The formula also counts a
+     * fingerprint per thread, and the two copies of each body that the SDK keeps while it reads an answer. This test
+     * creates neither.
      */
     @ParameterizedTest
     @ValueSource(ints = {60_000, 250_000})
@@ -262,7 +266,7 @@ class MemoryTests {
         }
     }
 
-    /** Creates a message whose payload is as large as a payload can be. The body uses two bytes for each character. */
+    /** Creates a message whose payload uses as much memory as possible. The body uses two bytes for each character. */
     private static Message basket(String id, int characters) {
         String body = "{\"id\":\"%s\",\"x\":[{\"\":\"\u20ac\"}%s]}".formatted(id, ",{}".repeat(characters / 3));
         return FakeReceives.message(id.hashCode() + "h".repeat(HANDLE), "", 1).toBuilder()

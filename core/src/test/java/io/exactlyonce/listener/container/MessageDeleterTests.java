@@ -138,7 +138,7 @@ class MessageDeleterTests {
         return (SqsAcknowledgementException) failed.get(0);
     }
 
-    /** Trap: if SQS answers a renewal after the delete, the log shows an error without a cause. */
+    /** Trap: if SQS answers a renewal after the delete, the log shows an error although nothing failed. */
     @Test
     void deleteIsSentWhenTheRenewalUnderWayIsAnswered() {
         ReceivedMessage early = receive("early");
@@ -180,7 +180,7 @@ class MessageDeleterTests {
         assertThat(gathering.awaitRoom(PATIENCE)).isTrue();
     }
 
-    /** Up to ten deletes share a request, so the request also deletes a handled message. */
+    /** Up to ten deletes share a request, so a duplicate and a handled message can be in the same request. */
     @Test
     void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {
         renewed.complete(new Answers(Map.of()));
@@ -196,7 +196,10 @@ class MessageDeleterTests {
         assertThat(succeeded).containsExactly(List.of(handled.message()));
     }
 
-    /** The refused message is redelivered and still needs its renewal, so it must not count as deleted. */
+    /**
+     * A refused delete is not repeated, so the message may be redelivered. The callback must therefore report a
+     * failure.
+     */
     @Test
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
         ReceivedMessage refused = receive("refused");
@@ -213,8 +216,8 @@ class MessageDeleterTests {
     }
 
     /**
-     * Trap: without a second delete, the message is redelivered although it was handled. On its last receive it goes to
-     * the dead-letter queue.
+     * Trap: without a second delete, a handled message is redelivered, or goes to the dead-letter queue after its last
+     * receive.
      */
     @ParameterizedTest
     @CsvSource({"InternalError, false", "RequestThrottled, true"})

@@ -38,7 +38,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Reads valid messages, and messages that no server would accept. */
+/** Tests the reading of valid messages, and of messages that no server would accept. */
 class MessageReaderTests {
 
     record Order(String orderId) {}
@@ -108,7 +108,7 @@ class MessageReaderTests {
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
     }
 
-    /** Ten payloads of one megabyte each would use 300 MB before a thread can handle any of them. */
+    /** The payloads of ten messages of one megabyte each would use 300 MB before a thread can handle any of them. */
     @Test
     void payloadOfALargeMessageIsNotKeptUntilItsHandlerIsCalled() {
         String large = "{\"orderId\":\"" + "1".repeat(MessageReader.LARGE) + "\"}";

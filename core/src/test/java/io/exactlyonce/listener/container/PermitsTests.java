@@ -59,7 +59,7 @@ class PermitsTests {
 
     /**
      * Each waiting poll on an idle queue costs money, and several waiting polls receive messages no sooner than one
-     * poll.
+     * poll would.
      */
     @ParameterizedTest
     @CsvSource({"AUTO, 1", "FIXED_HIGH_THROUGHPUT, 10", "ALWAYS_POLL_MAX_MESSAGES, 1"})

@@ -63,7 +63,7 @@ class PollFailuresTests {
         assertThat(queue.clientPatience()).isEqualTo(Duration.ofSeconds(5));
     }
 
-    /** If nothing answers for longer than the poll's wait, the server or the network has a problem. */
+    /** If a poll gets no answer although its wait has ended, the server or the network has a problem. */
     @Test
     void timeoutAfterTheWaitIsAnErrorWithItsStackTrace(CapturedOutput output) {
         failures.log(orders, sdk(ReadTimeoutException.INSTANCE), Duration.ofSeconds(120));

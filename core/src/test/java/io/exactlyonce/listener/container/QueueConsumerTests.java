@@ -382,7 +382,10 @@ class QueueConsumerTests {
         awaitHandled(1);
     }
 
-    /** If memory runs out when a message is taken over, the message loses this receive. Its permit is released. */
+    /**
+     * If memory runs out before a received message is claimed, the message is abandoned until its visibility timeout
+     * ends. Its permit is released.
+     */
     @Test
     void crashWhileMessagesAreTakenOverReturnsTheirPermits() {
         AtomicInteger crashes = new AtomicInteger();
@@ -464,7 +467,7 @@ class QueueConsumerTests {
         assertThat(pauses).hasValue(1);
     }
 
-    /** A server other than AWS may use message ids that are no UUIDs. */
+    /** A server other than AWS may use message ids that are not UUIDs. */
     @Test
     void idThatIsNoUuidIsReadIfTheContainerSaysSo() {
         start(options -> options.convertMessageIdToUuid(false));
@@ -503,7 +506,7 @@ class QueueConsumerTests {
         assertThat(sqs.deletes()).containsExactly(List.of("m"));
     }
 
-    /** The test takes two seconds, because a stop waits so long for an interrupted handler. */
+    /** A stop waits two seconds for an interrupted handler, so this test takes two seconds. */
     @Test
     void messageWhoseHandlerOutlivesTheStopIsRenewedNoMore() {
         worker = payload -> new CompletableFuture<>() {

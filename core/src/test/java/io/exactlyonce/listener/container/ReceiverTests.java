@@ -250,7 +250,7 @@ class ReceiverTests {
         assertThat(poll).isCompletedExceptionally();
     }
 
-    /** Trap: Spring Cloud AWS would keep the permits of the whole poll. */
+    /** Trap: if a converter throws, Spring Cloud AWS keeps the permits of the whole poll. */
     @Test
     void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled() {
         Source source = start("orders", 30);
@@ -261,7 +261,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
     }
 
-    /** Polls with a visibility timeout of 30 s. The answer has one message and takes the given time. */
+    /** Polls a queue whose visibility timeout is 30 s. The answer has one message and arrives after the given time. */
     private Source receiveAfter(Duration answered) {
         return receiveAfter(answered, POLL_TIMEOUT);
     }
@@ -297,7 +297,7 @@ class ReceiverTests {
      */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        // The answer comes 14 s after the end of the request's wait, which is less than half the visibility timeout.
+        // The answer comes 14 s after the end of the request's wait. Half the visibility timeout is 15 s.
         receiveAfter(Duration.ofSeconds(24));
 
         assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
@@ -496,8 +496,8 @@ class ReceiverTests {
     }
 
     /**
-     * A group of a fair queue is a tenant. If one message fails, to return the tenant's other messages would use up
-     * their receives.
+     * A group of a fair queue is a tenant. If the tenant's other messages were returned behind a failed message, they
+     * would use up their receives.
      */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {
@@ -520,7 +520,7 @@ class ReceiverTests {
         }
     }
 
-    /** Creates a client that reports its timeouts. */
+    /** Creates a client whose configuration has the given timeouts. */
     private static SqsAsyncClient client(@Nullable Duration call, @Nullable Duration attempt) {
         SqsAsyncClient client = mock(SqsAsyncClient.class);
         ClientOverrideConfiguration.Builder limits = ClientOverrideConfiguration.builder();
@@ -538,8 +538,8 @@ class ReceiverTests {
     }
 
     /**
-     * Trap: each poll of an idle queue would fail. Messages that SQS sends at that moment would then stay invisible to
-     * all workers.
+     * Trap: if a timeout of the client is shorter than the poll's wait, each poll of an idle queue fails. Messages that
+     * SQS sends at that moment then stay invisible to all workers.
      */
     @ParameterizedTest
     @CsvSource({
@@ -567,8 +567,8 @@ class ReceiverTests {
     }
 
     /**
-     * Trap: an answer that arrived byte by byte met no timeout. The answer kept one of the client's fifty connections
-     * forever.
+     * Trap: an answer that arrived byte by byte exceeded no timeout. The answer kept one of the client's fifty
+     * connections forever.
      */
     @ParameterizedTest
     @CsvSource({",", "PT1H,"})

@@ -108,7 +108,7 @@ class KeyExpressionTests {
                 .build();
     }
 
-    /** Evaluates an expression over a header of any type. */
+    /** Evaluates an expression on a message whose header {@code value} has the given value. */
     private static @Nullable Object ofValue(KeyExpression expression, Object value) {
         return expression.evaluate(
                 MessageBuilder.withPayload("text").setHeader("value", value).build());
@@ -162,7 +162,7 @@ class KeyExpressionTests {
         assertThat(parse("#payload", "namedPayload").evaluate(message(ORDER))).isNull();
     }
 
-    /** If the payload was not converted when it was polled, the method's own resolver converts it. */
+    /** If the poll did not convert the payload, the method's own resolver converts it. */
     @Test
     void argumentIsWhatTheMethodIsGiven() {
         Message<?> json = message("{\"orderId\":\"A-1\"}");
@@ -223,7 +223,7 @@ class KeyExpressionTests {
                 .isEqualTo("A-1");
     }
 
-    /** SpEL reads more than declared properties. Such a valid expression must not count as a typing error. */
+    /** SpEL also reads fields, lengths of arrays, and contents of Optionals. Startup must accept these expressions. */
     @Test
     void fieldsLengthsAndOptionalsAreRead() {
         Message<?> values = MessageBuilder.withPayload(new Label())

@@ -403,7 +403,10 @@ class ReadingAgainstSpelTests {
             "{'a', 'b'}.^[#this == #value]",
             "'a'.concat(#value)");
 
-    /** Reasons of refusals that this comparison skips: the value is a wrong key, or only some methods have the name. */
+    /**
+     * Texts of refusals that other tests check. SpEL can compute a value for these expressions, but not a usable key
+     * for every method and message.
+     */
     private static final Set<String> OF_OTHER_TESTS = Set.of(
             "names the unknown argument",
             "of a method that takes batches",

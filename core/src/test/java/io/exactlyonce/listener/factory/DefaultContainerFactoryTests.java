@@ -179,7 +179,7 @@ class DefaultContainerFactoryTests {
                 new SharedPools());
     }
 
-    /** An application in which every listener claims keys. A plain listener fails startup. */
+    /** The application's default factory claims keys for every listener, so a plain listener would fail startup. */
     @Test
     void preparedFactoryThatIsTheDefaultIsNotPreparedTwice() {
         SqsMessageListenerContainerFactory<Object> original = new SqsMessageListenerContainerFactory<>();

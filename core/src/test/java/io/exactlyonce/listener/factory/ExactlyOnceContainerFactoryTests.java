@@ -315,7 +315,8 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     /**
-     * An application's factory that lets another factory create the container. The same method is then set up twice.
+     * An application's factory that lets another factory create the container. Both factories then set up the
+     * listener's method.
      */
     private static class Delegating extends SqsMessageListenerContainerFactory<Object> {
 
@@ -364,7 +365,7 @@ class ExactlyOnceContainerFactoryTests {
         assertThat(output).doesNotContain("fulfilment");
     }
 
-    /** A listener can name such a factory in the attribute {@code factory} of its annotation. */
+    /** A listener can name the application's own factory in the attribute {@code factory} of its annotation. */
     @Test
     void factoryOfTheApplicationsOwnClassMayDelegateToAPreparedOne() {
         MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> prepared = prepare(plain());

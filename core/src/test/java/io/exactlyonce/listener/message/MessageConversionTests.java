@@ -33,7 +33,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 class MessageConversionTests {
 
-    /** A class whose initializer shows that it was loaded. */
+    /** A class whose initializer records that the class was loaded. */
     static final class Gadget {
         static {
             System.setProperty("sender-attributes.loaded", "true");
@@ -161,7 +161,7 @@ class MessageConversionTests {
                 .getPayload();
     }
 
-    /** An application's mapper returns the class, and the listener declares the type arguments. */
+    /** An application's mapper names only the class of the payload, and the listener declares the type arguments. */
     @Test
     void fullTypeIsReadWhateverClassAMapperNames() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();
@@ -174,7 +174,10 @@ class MessageConversionTests {
         }
     }
 
-    /** A mapper may return a subclass of the class that the listener declares, and the subclass is kept. */
+    /**
+     * If a mapper returns a subclass of the class that the listener declares, the payload is an instance of the
+     * subclass.
+     */
     @Test
     void classWithoutTypeArgumentsThatAMapperNamesIsKept() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();

@@ -42,7 +42,7 @@ final class ContainerCalls {
     final Deliveries deliveries =
             ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
 
-    /** The argument resolvers, wrapped as in Spring Cloud AWS. */
+    /** The argument resolvers of Spring Cloud AWS, without ours. */
     final List<HandlerMethodArgumentResolver> resolvers = ListenerRig.resolvers().stream()
             .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
             .toList();
@@ -92,7 +92,7 @@ final class ContainerCalls {
         return new Called(made.get(), settings);
     }
 
-    /** Grants every key. Commits if the handler succeeds. */
+    /** Grants every key, and records whether the transaction would commit or roll back. */
     private List<ClaimOutcome> inTransaction(List<ClaimRequest> requests, ClaimTransaction.BatchWork work)
             throws Exception {
         List<ClaimOutcome> outcomes = requests.stream()

@@ -141,8 +141,8 @@ class ContainerSettingsTests {
     }
 
     /**
-     * If startup accepted this class, each message would reach the dead-letter queue, or the sender could choose any
-     * class.
+     * If startup accepted the classes of this test, each message would reach the dead-letter queue, or the sender could
+     * choose any class for the payload.
      */
     @Test
     void methodOfAClassThatGetsNothingItTakesIsRefused() {

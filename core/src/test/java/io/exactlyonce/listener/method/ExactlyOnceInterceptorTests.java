@@ -139,7 +139,9 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).isEmpty();
     }
 
-    /** A proxy must not throw the future's failure, because the method may not declare this exception. */
+    /**
+     * A proxy must not throw the future's failure, because this can be an exception that the method does not declare.
+     */
     @Test
     void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() throws Exception {
         Exception checked = new IOException("the carrier's line is dead");
@@ -155,7 +157,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    /** The library replaces only Spring's exceptions for arguments, because these exceptions quote the payload. */
+    /** The library replaces only the exceptions that Spring throws for arguments, because these quote the payload. */
     @Test
     void whatTheHandlerItselfThrowsIsLeftAlone() {
         assertThatThrownBy(() -> call("refuse", "A-1")).hasMessage("the handler's own");
@@ -234,8 +236,8 @@ class ExactlyOnceInterceptorTests {
     }
 
     /**
-     * AspectJ's before and after advice does not receive the call. The advice reads the current call, and caches a join
-     * point with the call's arguments.
+     * AspectJ's before and after advice gets the current call from Spring, and not as a parameter. The advice caches a
+     * join point with the arguments of the call.
      */
     @Test
     void adviceThatAsksForTheCurrentCallSeesTheMessagesAndClaimsOfEachCall() {

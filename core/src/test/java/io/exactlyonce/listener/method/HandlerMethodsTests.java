@@ -15,7 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-/** Tests which handler methods of an application are accepted, and which of their features remain. */
+/**
+ * Tests which listener methods are refused, and that an application's own factory of handler methods stays unchanged.
+ */
 class HandlerMethodsTests {
 
     static class Listeners {

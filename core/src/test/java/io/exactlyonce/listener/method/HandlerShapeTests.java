@@ -30,7 +30,10 @@ import org.springframework.messaging.Message;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
-/** Tests which return types, parameters and calls a listener method may have, and which of them fail startup. */
+/**
+ * Tests which return types, parameters and acknowledgement modes of a listener method are accepted, and which fail
+ * startup.
+ */
 class HandlerShapeTests {
 
     static class OwnFuture extends CompletableFuture<String> {}
@@ -209,7 +212,7 @@ class HandlerShapeTests {
                 .hasMessageContaining("say in its return type what it returns");
     }
 
-    /** @param mode what {@code ${mode}} is */
+    /** @param mode the value of the property {@code mode} */
     private static ListenerRules rules(String name, String mode) {
         Method method = ListenerRig.method(Handlers.class, name);
         SqsListener seen = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);

@@ -32,7 +32,7 @@ class InvocationCostTests {
 
     private static final int CALLS = 100;
 
-    /** Each round uses a new store, because lists of a store grow with each call. */
+    /** Each round uses a new store, because the lists of a store grow with each call. */
     private static final int ROUNDS = 40;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -44,7 +44,7 @@ class InvocationCostTests {
     }
 
     /**
-     * The limits are upper bounds, because the JVM runs without its optimizing compiler, which removes allocations.
+     * The limits are upper bounds: this JVM runs without its optimizing compiler, which would remove allocations.
      * Spring's resolvers and proxies allocate most of the bytes.
      */
     @ParameterizedTest

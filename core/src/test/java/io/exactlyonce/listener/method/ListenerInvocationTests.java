@@ -428,8 +428,8 @@ class ListenerInvocationTests {
     }
 
     /**
-     * The failure comes after the handler's result, like a failed commit inside of a retry. The effects of the first
-     * call are undone.
+     * Advice fails after the handler's result, like a commit that fails within a retry. The effects of the first call
+     * are undone.
      */
     @ParameterizedTest
     @ValueSource(ints = {-1, 1})
@@ -613,7 +613,7 @@ class ListenerInvocationTests {
     }
 
     /**
-     * A hedged request makes a second call on another thread. A retry around a time limit does so too, because the
+     * A hedged request makes a second call on another thread. A retry around a time limit also makes one, because the
      * first call continues after the limit.
      */
     @Test

@@ -61,7 +61,7 @@ class ListenerMethodTests {
     private final ReceivedMessage plain = ListenerRig.received();
 
     /**
-     * A sender repeats an order with a different timestamp, and the fingerprint expression leaves the timestamp out.
+     * A sender repeats a parcel with a different timestamp, and the fingerprint expression leaves the timestamp out.
      */
     @Test
     void fingerprintNamesWhatIsComparedInThePlaceOfTheBody() {

@@ -71,7 +71,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Messages and methods for tests of listeners. */
 public final class ListenerRig {
 
-    /** Creates a reader of listener methods without transactions. */
+    /** Creates a reader for listener methods that use no transactions. */
     static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes) {
         return new ListenerMethodReader(beans, modes, (manager, own, named) -> {
             throw new AssertionError("There is no " + manager);
@@ -117,7 +117,7 @@ public final class ListenerRig {
         return new KeyExpression(Purpose.KEY, text, arguments(method), beans);
     }
 
-    /** Creates a fingerprint expression, which may name arguments of a method as a key expression does. */
+    /** Creates a fingerprint expression that may name arguments of a method. */
     public static KeyExpression fingerprint(String text, Method method) {
         return expression(Purpose.FINGERPRINT, text, method, resolvers());
     }
@@ -143,7 +143,7 @@ public final class ListenerRig {
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
     }
 
-    /** Returns the argument resolvers of Spring Cloud AWS that tests need. */
+    /** Returns the argument resolvers that tests need: our own, and those of Spring Cloud AWS. */
     public static List<HandlerMethodArgumentResolver> resolvers() {
         var converter = new CompositeMessageConverter(
                 List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));
@@ -165,7 +165,7 @@ public final class ListenerRig {
         return settings(target, target.getClass(), ClaimMode.OBSERVE, methods);
     }
 
-    /** Creates the settings of a container for these methods of an object. */
+    /** Creates the settings of a container for the given methods of an object. */
     public static ContainerSettings settings(Object target, String... methods) {
         return settings(target, target.getClass(), methods);
     }
@@ -205,7 +205,7 @@ public final class ListenerRig {
     public static final ListenerSummary START_LINE =
             new ListenerSummary(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
-    /** Creates a renewer that renews at half a visibility timeout, without observers. */
+    /** Creates a renewer that has no observers, and renews when half of a visibility timeout is over. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {
         return new Renewer(store, new RenewalSchedule(0.5, 0), event -> {}, Runnable::run, clock, () -> 0);
     }
@@ -216,8 +216,8 @@ public final class ListenerRig {
     }
 
     /**
-     * @param backoff the shortest
-     * @param threads on which the store is called
+     * @param backoff the shortest backoff
+     * @param threads the threads that call the store
      */
     public static Deliveries deliveries(
             Renewer renewer,
@@ -251,15 +251,15 @@ public final class ListenerRig {
     /**
      * Makes the engine for components of containers.
      *
-     * @param threads on which the store is called
+     * @param threads the threads that call the store
      */
     public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
         return engine(deliveries, store, threads, () -> {}, () -> {});
     }
 
     /**
-     * @param check run when the first container is made
-     * @param readiness run before anything is polled
+     * @param check runs when the first container is created
+     * @param readiness runs before the first poll
      */
     public static ListenerEngine engine(
             Deliveries deliveries, ScriptedStore store, Executor threads, Runnable check, Runnable readiness) {

@@ -94,8 +94,8 @@ class MissingKeyHandlingTests {
     }
 
     /**
-     * The expression or the message has an error here. Such a message must not count as a message without a key,
-     * because the listener would delete it.
+     * The expression or the message has an error here. If the key counted as missing, {@code MissingKeyPolicy.SKIP}
+     * would delete the message.
      */
     @ParameterizedTest
     @ValueSource(

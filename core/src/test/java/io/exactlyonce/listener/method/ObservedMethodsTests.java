@@ -248,7 +248,7 @@ class ObservedMethodsTests {
         return made.get().invoke(message);
     }
 
-    /** Handlers of this message and of the other messages of the batch must run as they would without this library. */
+    /** A message without a usable key must reach its handler, alone or in a batch, as it would without this library. */
     @Test
     void claimOfAMessageWithoutAUsableKeyTellsThatOnlyWhenItIsAskedForTheKey() throws Exception {
         Listeners listeners = new Listeners();

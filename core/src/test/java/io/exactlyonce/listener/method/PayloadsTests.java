@@ -180,7 +180,7 @@ class PayloadsTests {
                 .hasMessageContaining("reads classes without type arguments");
     }
 
-    /** The key may change when the listener is later enforced. */
+    /** In observe mode, Spring Cloud AWS reads parts of the payload as maps, so the key may change in enforce mode. */
     @Test
     void observedListenerIsToldThatItGetsMaps() {
         try (CapturedLog log = new CapturedLog(ContainerSettings.class)) {
@@ -194,7 +194,10 @@ class PayloadsTests {
         }
     }
 
-    /** The application may set an inferrer that chooses a subclass. */
+    /**
+     * Spring Cloud AWS, or an inferrer of the application, infers a class for the payload. A class that is more general
+     * than the declared type is ignored.
+     */
     @Test
     void classThatTheContainerInfersIsTakenIfItIsMoreExact() {
         ContainerSettings settings = ListenerRig.settings(new OrderHandler(), Handler.class, "inEnvelope");

@@ -142,7 +142,7 @@ class TransactionAdviceTests {
         return read(new Listeners(), method, transactionOutside, first);
     }
 
-    /** @param manager of the advice; {@code null} for the application's default */
+    /** @param manager the transaction manager of the advice, or {@code null} for the application's default */
     private ListenerMethod read(
             Object listener, String method, boolean transactionOutside, @Nullable TransactionManager manager) {
         ProxyFactory proxies = new ProxyFactory(listener);
@@ -169,7 +169,7 @@ class TransactionAdviceTests {
         return transaction;
     }
 
-    /** @param managers those of {@code first} and {@code second} that there are */
+    /** @param managers the names of the transaction managers that the application has */
     private void managers(String managers) {
         if (managers.contains("first")) {
             beans.registerSingleton("first", first);

@@ -317,8 +317,8 @@ class ObservedListenerTests {
     }
 
     /**
-     * A failed transaction rolls back the effects of all messages, and the engine would record a failure of all
-     * messages.
+     * The handler's exception may stand for a transaction that rolled back the effects of all messages. In enforce
+     * mode, the engine also fails all messages.
      */
     @Test
     void namesInAnExceptionOfTheHandlersOwnOrBeyondTheBatchFailAllOfIt() {

@@ -27,8 +27,7 @@ class QueueUnavailableExceptionTests {
     }
 
     /**
-     * The client implements only the operations of a sender. Each other operation throws an exception without a
-     * message.
+     * The client implements only the operations of a sender. All other operations throw an exception without a message.
      */
     @Test
     void clientThatBatchesRequestsIsNamedWithWhatItLacks() {
@@ -59,7 +58,7 @@ class QueueUnavailableExceptionTests {
         assertThat(ClientAbilities.configuration(complete)).isEmpty();
     }
 
-    /** A wrapper that declares all operations, and implements some of them. */
+    /** A client that overrides {@code getQueueUrl}, and whose override throws. */
     private static final class Sender implements SqsAsyncClient {
 
         @Override
@@ -90,7 +89,7 @@ class QueueUnavailableExceptionTests {
                 .hasMessageContaining("Sender, does not implement getQueueUrl");
     }
 
-    /** SQS quotes the request, with the session's token, when the signature does not match. */
+    /** If a request's signature does not match, the answer of SQS quotes the request with the session's token. */
     @Test
     void tokenThatAnAnswerQuotesIsLeftOut() {
         Exception refused = SqsException.builder()

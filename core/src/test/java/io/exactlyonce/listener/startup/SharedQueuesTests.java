@@ -185,7 +185,8 @@ class SharedQueuesTests {
     }
 
     /**
-     * Both listeners set the same scope, so they share keys. A key may be the id of an event that both regions receive.
+     * The listeners set the same scope, so they share keys. A shared key may be the id of an event that both regions
+     * receive.
      */
     @Test
     void oneScopeThatBothListenersSetIsShared() {
@@ -244,8 +245,8 @@ class SharedQueuesTests {
     }
 
     /**
-     * If startup succeeded, completions of the observed listener would delete messages of the enforced listener
-     * unhandled.
+     * If startup succeeded, the observed listener would complete keys of the enforced listener. The enforced listener
+     * would then delete its own messages unhandled.
      */
     @Test
     void enforcedListenerFailsBesideAnObservedOneOfAnotherQueueWhoseKeysItWouldHonour() {
@@ -352,7 +353,8 @@ class SharedQueuesTests {
         beans.registerBean(PlainListeners.class, () -> warnings);
         beans.addApplicationListener(warnings);
         beans.refresh();
-        // A child context like the context of the management server. Its beans include the beans of its parent.
+        // A child context, like the context of the management server. The event of the child must not repeat the
+        // warning.
         GenericApplicationContext child = new GenericApplicationContext(beans);
         child.refresh();
         warnings.onApplicationEvent(new ContextRefreshedEvent(child));

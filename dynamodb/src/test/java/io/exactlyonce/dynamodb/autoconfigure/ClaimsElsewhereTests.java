@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Profiles and tests with another claim store, which share the rest of the configuration. */
+/** Tests applications whose profile or test uses another claim store, and the same configuration otherwise. */
 class ClaimsElsewhereTests {
 
     private final ApplicationContextRunner elsewhere = new ApplicationContextRunner()

@@ -58,8 +58,8 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * An application with listeners and claims in DynamoDB, and without a database. The application has no DataSource and
- * no driver, and excludes neither.
+ * An application with listeners and claims in DynamoDB. The application has no DataSource and no JDBC driver, and needs
+ * no exclusions of auto-configurations for that.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerOnDynamoDbIT {
@@ -78,7 +78,7 @@ class ListenerOnDynamoDbIT {
 
         private final List<Call> calls = new CopyOnWriteArrayList<>();
 
-        /** Fields are not accessible, because listeners are proxied. */
+        /** Fields of the bean are not accessible, because listeners are proxied. */
         List<Call> calls() {
             return calls;
         }
@@ -117,7 +117,7 @@ class ListenerOnDynamoDbIT {
         }
     }
 
-    /** A listener that protects nothing, and so must start without the requirements of protection. */
+    /** An observed listener protects nothing, so the application must start although claims cannot work. */
     static class Trial {
 
         private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -178,7 +178,10 @@ class ListenerOnDynamoDbIT {
             return new Payments(own, completion);
         }
 
-        /** Creates queues as Spring Cloud AWS would, with a short visibility timeout. */
+        /**
+         * Creates the queues with a short visibility timeout, before Spring Cloud AWS would create them with the
+         * default.
+         */
         @Bean
         Object queues(SqsAsyncClient sqs) {
             return List.of("orders", "payments").stream()

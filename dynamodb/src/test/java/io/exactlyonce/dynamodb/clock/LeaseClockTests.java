@@ -81,7 +81,7 @@ class LeaseClockTests {
                 .isEqualTo(LEASE_MICROS);
     }
 
-    /** The lease's end is long past, judging by those answers. */
+    /** The last answer is an hour old. Such an old answer must not decide that the lease has ended. */
     @Test
     void staleTimeDecidesNothing() {
         service.answer(ROUND_TRIP);
@@ -127,7 +127,7 @@ class LeaseClockTests {
                 .isEqualTo(LEASE_MICROS);
     }
 
-    /** Answers come all the time. */
+    /** Lets time pass while the service answers ten times a second. */
     private void pass(Duration time) {
         for (long passed = 0; passed < time.toMillis(); passed += 100) {
             clock.advance(Duration.ofMillis(80));

@@ -80,7 +80,7 @@ class ServiceClockTests {
         assertHasTheTime();
     }
 
-    /** Front ends may differ by more, as long as no answer shows it. {@code clock-error} allows for that difference. */
+    /** {@code clock-error} allows for front ends whose times differ by less than 100 ms. */
     @Test
     void frontEndsMayDifferALittle() {
         for (int i = 0; i < 200; i++) {

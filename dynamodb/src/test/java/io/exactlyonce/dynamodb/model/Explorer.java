@@ -30,7 +30,7 @@ final class Explorer {
      * The result of an exploration.
      *
      * @param broken the broken rule, or empty
-     * @param way the steps that lead there
+     * @param way the steps that break the rule
      */
     record Exploration(int states, String broken, List<String> way) {}
 

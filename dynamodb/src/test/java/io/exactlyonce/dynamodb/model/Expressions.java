@@ -44,7 +44,8 @@ final class Expressions {
     }
 
     /**
-     * Removes a condition, but keeps its names and values in use, because DynamoDB refuses a request with unused ones.
+     * Removes a condition, and keeps the condition's names and values in use, because DynamoDB refuses a request with
+     * unused names or values.
      */
     private static TransactWriteItem without(TransactWriteItem item, String condition) {
         String all = item.update().conditionExpression();

@@ -24,12 +24,13 @@ enum Guard {
     OBSERVATION_LASTS_A_WHOLE_LEASE(
             "clock.LeaseClock#remainingMicros", "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
     /**
-     * After that observation the key is free. Without this guard, the key would be held forever if there is no time.
+     * A key is free if its item was observed unchanged for a whole lease. Without this guard, the key would be held
+     * forever if there is no time.
      */
     OBSERVATION_FREES_THE_KEY(
             "clock.Observations#unchangedMicros",
             "LeaseClockTests#withoutAnyTimeAnUnchangedClaimIsOverAfterAWholeLease"),
-    /** A renewal makes a new version of the item, which differs from the previous one. */
+    /** A renewal gives the item a new version. */
     RENEWAL_MAKES_A_VERSION(
             "item.ClaimStatements#renew", "ObservingStoreIT#keyThatIsRenewedIsHeldHoweverLongItIsObserved"),
     /** A takeover names the version on which the decision was based. */
@@ -44,7 +45,9 @@ enum Guard {
     /** A transaction names its claim by the claim's token. */
     TRANSACTION_NAMES_ITS_CLAIM(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
-    /** The condition of a transaction requires a held key, because its claim may have completed it already. */
+    /**
+     * A transaction requires a held key, because an earlier transaction of the same claim may have completed the key.
+     */
     TRANSACTION_ASKS_FOR_A_HELD_KEY(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled");
 
@@ -61,7 +64,7 @@ enum Guard {
         return enforcer;
     }
 
-    /** Returns a test of the code that fails without this guard, as {@code class#method}. */
+    /** Returns a test, as {@code class#method}, that fails if the code lacks this guard. */
     String test() {
         return test;
     }

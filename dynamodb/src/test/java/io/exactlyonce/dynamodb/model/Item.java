@@ -17,7 +17,10 @@ record Item(Status status, int claim, int end) {
 
     static final int UNKNOWN = 99;
 
-    /** Beyond this bound and all errors, nothing changes any more. */
+    /**
+     * The lowest value of {@link #end}. Every clock then counts the lease as over, so lower values would add states
+     * without a difference.
+     */
     static final int LONG_OVER = -3;
 
     static final Item ABSENT = new Item(Status.ABSENT, 0, UNKNOWN);

@@ -54,7 +54,7 @@ class MissingConditionIT {
         assertThat(failure).as("%s without %s", condition.test(), condition).isInstanceOf(AssertionError.class);
     }
 
-    @SuppressWarnings("try") // Open is all that it has to be.
+    @SuppressWarnings("try") // The requests are changed while the resource is open.
     private static void run(String test, UnaryOperator<SdkRequest> change) throws Throwable {
         String[] names = test.split("#", 2);
         Class<?> type = Class.forName(DynamoDbClaims.class.getPackageName() + "." + names[0]);

@@ -78,8 +78,8 @@ final class Protocol {
     }
 
     /**
-     * Front ends are exact or a tick ahead, and a measurement is exact or a tick wide. The reader's values are the
-     * worst for the owner within these limits.
+     * Front ends are exact or a tick ahead, and a measurement is exact or a tick wide. Within these limits, the reader
+     * gets the values that are worst for the owner.
      */
     private boolean isOverByClock(Item item) {
         int ahead = 1;
@@ -94,7 +94,7 @@ final class Protocol {
         return has(Guard.OBSERVATION_FREES_THE_KEY) && observer.seenFor() >= needed;
     }
 
-    /** Requests with an exact time, with a time that is a tick wide, or without a time. */
+    /** Adds claim requests with an exact time, with a time that is a tick wide, and without a time. */
     private void ask(State state, int who) {
         Worker worker = state.worker(who);
         int claim = state.newClaim();
@@ -178,7 +178,9 @@ final class Protocol {
         }
     }
 
-    /** Returns the state after the transaction of a claim, or nothing if the transaction is cancelled. */
+    /**
+     * Returns the state after the transaction of a claim. If the transaction is cancelled, the state stays the same.
+     */
     private State committed(State state, int claim) {
         Item item = state.item();
         boolean named = item.claim() == claim || lacks(Guard.TRANSACTION_NAMES_ITS_CLAIM);
@@ -192,7 +194,10 @@ final class Protocol {
         return stale ? STALE_WRITES_CHANGE_NOTHING : "";
     }
 
-    /** Only without {@link Guard#EFFECT_HAPPENS_WITH_THE_COMPLETION}. */
+    /**
+     * Completes the key in a second request. This step exists only without {@link
+     * Guard#EFFECT_HAPPENS_WITH_THE_COMPLETION}.
+     */
     private void complete(State state, int who) {
         boolean ours = state.item().isHeldBy(state.worker(who).claim());
         State completed = ours ? state.with(state.item().to(Status.COMPLETED)) : state;

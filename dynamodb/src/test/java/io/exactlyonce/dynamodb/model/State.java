@@ -29,12 +29,12 @@ record State(Item item, Worker left, Worker right, int stray, int effects, int f
                 : new State(item, left, next, stray, effects, faults);
     }
 
-    /** Returns the state with another version of the item, which no worker has seen. */
+    /** Returns the state with a new version of the item. No worker has seen this version. */
     State with(Item next) {
         return new State(next, left.unaware(), right.unaware(), stray, effects, faults);
     }
 
-    /** Returns the state with another item that looks like the same version. */
+    /** Returns the state with a changed item that has the same version as before. */
     State withUnmarked(Item next) {
         return new State(next, left, right, stray, effects, faults);
     }
@@ -43,7 +43,7 @@ record State(Item item, Worker left, Worker right, int stray, int effects, int f
         return new State(item, left, right, claim, effects, faults);
     }
 
-    /** Returns a name that no remaining claim has. */
+    /** Returns a claim name that is not in use. */
     int newClaim() {
         int name = 1;
         while (name == item.claim() || name == left.claim() || name == right.claim() || name == stray) {
@@ -64,7 +64,7 @@ record State(Item item, Worker left, Worker right, int stray, int effects, int f
         return new State(item.later(), left.later(), right.later(), stray, effects, faults);
     }
 
-    /** Returns the same state, with claims named in the order of their places. */
+    /** Renames the claims in the order of their places, so that states that differ only in names become equal. */
     State normal() {
         List<Integer> names = new ArrayList<>(List.of(0));
         return new State(

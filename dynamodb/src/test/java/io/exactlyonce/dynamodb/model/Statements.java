@@ -27,7 +27,7 @@ final class Statements {
      * Removes a part of some statements.
      *
      * @param part the text of the part
-     * @param others statements that must also contain the part
+     * @param others other texts that a statement must also contain
      */
     static UnaryOperator<SdkRequest> without(String part, String... others) {
         return each(statement ->

@@ -22,7 +22,9 @@ record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seen
         HANDLING,
         /** The transaction is at the store. */
         COMMITTING,
-        /** Only if effect and completion are two requests: the effect has happened. */
+        /**
+         * The effect has happened, and a second request will complete the key, because the two are not one transaction.
+         */
         COMPLETING,
         /** The worker has seen the completed key, and deleted its message. */
         DONE;
@@ -32,7 +34,10 @@ record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seen
         }
     }
 
-    /** Only a claim whose request is pending has an end to be written. */
+    /**
+     * Returns the worker in another phase, without an end to write, because only a pending claim request has an end to
+     * write.
+     */
     Worker to(Phase next) {
         return new Worker(next, claim, lease, Item.UNKNOWN, sees, seenFor);
     }

@@ -16,7 +16,7 @@ class PausesTests {
 
     private final List<Duration> waited = new ArrayList<>();
 
-    /** Many pauses are all short by chance in one of 10^60 runs. */
+    /** All of the many pauses are short by chance in one of 10^60 runs. */
     @Test
     void eachPauseMayBeTwiceAsLongAsTheOneBefore() {
         Pauses pauses = Pauses.withFullJitter(new FakeScheduler((delay, task) -> waited.add(delay)));

@@ -54,7 +54,7 @@ class RoundsTests {
         return new Rounds(new PartiQl(service), new ItemReader(service, "claims", held), held);
     }
 
-    /** Requests one write after the other. */
+    /** A key that requests one write after the other. */
     private static final class Key implements Rounds.Work {
 
         private final Deque<String> left;
@@ -80,7 +80,7 @@ class RoundsTests {
         }
     }
 
-    /** Executes each write, except the throttled ones, which are throttled a given number of times. */
+    /** Throttles a write once for each of its entries in {@code throttled}, and executes all other writes. */
     private final class Service implements DynamoDbAsyncClient {
 
         @Override

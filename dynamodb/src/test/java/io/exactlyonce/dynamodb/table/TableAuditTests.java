@@ -30,7 +30,9 @@ import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** Descriptions of tables by AWS: each defect that fails startup, and each setting that only deserves a warning. */
+/**
+ * Tests descriptions of tables by AWS: each defect that fails startup, and each setting that only deserves a warning.
+ */
 class TableAuditTests {
 
     private TableDescription table = TableDescription.builder()

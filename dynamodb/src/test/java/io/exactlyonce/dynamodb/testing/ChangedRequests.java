@@ -7,8 +7,8 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 
 /**
- * Changes the requests of every client of {@link LocalDynamoDb} until it is closed. An unchanged test then runs with
- * other requests.
+ * Changes the requests of every client of {@link LocalDynamoDb} until this object is closed. The code of a test stays
+ * the same, and only its requests change.
  */
 public final class ChangedRequests implements AutoCloseable {
 

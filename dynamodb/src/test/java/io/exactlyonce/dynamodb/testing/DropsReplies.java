@@ -7,8 +7,8 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
 /**
- * Replaces the answers to executed requests by a server error. The SDK repeats the request, and its caller does not see
- * the first attempt.
+ * Replaces the answers to executed requests with a server error. The SDK repeats the request, and its caller does not
+ * see the first attempt.
  */
 public final class DropsReplies implements ExecutionInterceptor {
 
@@ -20,7 +20,7 @@ public final class DropsReplies implements ExecutionInterceptor {
         next.set(1);
     }
 
-    /** Returns how many were dropped. */
+    /** Returns the number of dropped answers. */
     public int dropped() {
         return dropped.get();
     }

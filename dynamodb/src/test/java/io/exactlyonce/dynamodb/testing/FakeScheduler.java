@@ -14,7 +14,7 @@ public final class FakeScheduler implements EngineScheduler {
         this.later = later;
     }
 
-    /** Runs all at once. */
+    /** Creates a scheduler that runs each task immediately. */
     public FakeScheduler() {
         this((delay, task) -> task.run());
     }

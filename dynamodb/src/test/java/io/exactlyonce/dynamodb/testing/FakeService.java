@@ -22,7 +22,7 @@ public final class FakeService {
         return startMillis * 1000 + (clock.nanoTime() - origin) / 1000;
     }
 
-    /** Answers after this delay, half of it before and half of it after the execution. */
+    /** Lets the service answer after this delay. Half of the delay is before the execution, and half after it. */
     public void answer(Duration after) {
         long sent = clock.nanoTime();
         clock.advance(after.dividedBy(2));

@@ -20,7 +20,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** DynamoDB Local in memory, in its own process: one for the whole JVM, stopped at its end. */
+/** A process with DynamoDB Local in memory. All tests of a JVM share the process, which stops with the JVM. */
 public final class LocalDynamoDb {
 
     /** The module {@code dynamodb-local} writes this file. */
@@ -56,12 +56,12 @@ public final class LocalDynamoDb {
         return Holder.SHARED;
     }
 
-    /** Returns where it is. */
+    /** Returns the address of this server. */
     public URI endpoint() {
         return URI.create("http://127.0.0.1:" + port);
     }
 
-    /** Returns a new client of it. */
+    /** Returns a new client of this server. */
     public DynamoDbAsyncClient client(ExecutionInterceptor... interceptors) {
         return DynamoDbAsyncClient.builder()
                 .endpointOverride(endpoint())

@@ -23,7 +23,10 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbRequest;
 
-/** A client that gives some answers of the service which DynamoDB Local never gives. It counts the requests. */
+/**
+ * A client that can return answers of the real service that DynamoDB Local never returns. This client also counts the
+ * requests.
+ */
 public final class ScriptedDynamoDb implements InvocationHandler {
 
     private final DynamoDbAsyncClient client;
@@ -52,7 +55,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
 
     /**
      * Refuses the first statement of the next request without writing, once for each code. Each repetition of the
-     * request meets the next code.
+     * request gets the next code.
      */
     public void refuseStatements(BatchStatementErrorCodeEnum... codes) {
         refusals.addAll(List.of(codes));
@@ -68,7 +71,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         hooks.add(new Hook(kind, action));
     }
 
-    /** Leaves all keys of this number of requests unread. */
+    /** Leaves all keys unread in the next {@code times} requests that read keys. */
     public void leaveUnread(int times) {
         unread.set(times);
     }
@@ -87,7 +90,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
             return pass(method, arguments);
         }
         if (!(arguments[0] instanceof DynamoDbRequest request)) {
-            // A form of the method that calls the one with a request.
+            // This variant of the method calls the variant that takes a request object.
             return method.isDefault()
                     ? InvocationHandler.invokeDefault(proxy, method, arguments)
                     : pass(method, arguments);

@@ -58,11 +58,11 @@ public final class StoreOnTable {
                 table,
                 RETENTION,
                 new LeaseClock(time, mode, ERROR, nanos),
-                // No test waits for a lease to end, so any length is possible.
+                // The fake scheduler runs each task immediately, so no test waits for these pauses.
                 Pauses.withFullJitter(new FakeScheduler()));
     }
 
-    /** Returns another store on the table, whose client is not wrapped. */
+    /** Returns another store on the same table. The client of this store is not wrapped. */
     public DynamoDbClaimStore unscripted() {
         return claims(client, ClockMode.SERVICE).store();
     }
@@ -87,7 +87,7 @@ public final class StoreOnTable {
         return new StoreOnTable(ClockMode.SERVICE, true, System::nanoTime, wrapping);
     }
 
-    /** Returns a store that observes. */
+    /** Returns a store that ends leases by observation only. */
     public static StoreOnTable observing(NanoClock nanos) {
         return new StoreOnTable(ClockMode.OBSERVED, true, nanos, client -> client);
     }
@@ -104,7 +104,7 @@ public final class StoreOnTable {
         return claims.completion();
     }
 
-    /** Returns the measured time. */
+    /** Returns the clock that measures the service's time. */
     public ServiceClock time() {
         return time;
     }
@@ -126,7 +126,7 @@ public final class StoreOnTable {
                 .item();
     }
 
-    /** Makes a claim's lease end now, unless it lost its key. */
+    /** Makes a claim's lease end now, unless the claim has lost its key. */
     public void endLease(ClaimId claim) {
         // The next answer may move the earliest time back by a second, because dates have whole seconds.
         long end = time.now().orElseThrow().earliestMicros()

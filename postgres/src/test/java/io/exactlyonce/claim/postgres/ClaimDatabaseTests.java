@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** The check of a database that refuses connections at once, or never answers. */
+/** Tests the check of a database that refuses connections at once, or never answers. */
 @Timeout(30)
 @ExtendWith(OutputCaptureExtension.class)
 class ClaimDatabaseTests {
@@ -38,10 +38,10 @@ class ClaimDatabaseTests {
     private final AtomicBoolean brokenOff = new AtomicBoolean();
     private final AtomicInteger tries = new AtomicInteger();
 
-    /** Gives no connection. The first caller waits until {@link #away} reaches zero. */
+    /** A database that refuses connections. Only the first caller waits, until {@link #away} reaches zero. */
     private final ClaimDatabase silent = database(true);
 
-    /** Gives no connection, at once. */
+    /** A database that refuses connections at once. */
     private final ClaimDatabase down = database(false);
 
     private Connection refuse(boolean waits) throws SQLException {
@@ -62,7 +62,7 @@ class ClaimDatabaseTests {
         asked.await();
     }
 
-    /** Requests the database on a separate thread, and returns when that thread waits. */
+    /** Calls {@code requireReady} on a separate thread, and returns when that thread waits. */
     private FutureTask<Throwable> requireLater() {
         FutureTask<Throwable> call = new FutureTask<>(() -> catchThrowable(silent::requireReady));
         Thread caller = new Thread(call);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The rounds of a batch, without a database. */
+/** Tests the rounds of a batch without a database. */
 class OpenBatchTests {
 
     private static final ClaimKey KEY = new ClaimKey("orders", "A-1");
@@ -30,7 +30,7 @@ class OpenBatchTests {
 
     private final ClaimRequest request = request();
 
-    /** The former owner has fenced a transaction, which may last long. */
+    /** A fenced transaction of the former owner may still be open, and may last long. */
     @Test
     void freeRowThatIsAsItWasWhenItWasTriedIsHeldElsewhere() {
         OpenBatch batch = batch(request);
@@ -93,7 +93,10 @@ class OpenBatchTests {
                 .isEqualTo(new ClaimBatch.Result(new ClaimAnswers(Set.of()), List.of()));
     }
 
-    /** An operator's release leaves the same status. The row does not show whether a release was the claim's own. */
+    /**
+     * An operator's release and the claim's own release leave the same row, so a repeated release does not count as
+     * recorded.
+     */
     @ParameterizedTest
     @CsvSource({
         "PARKED, PARKED, true",

@@ -82,7 +82,7 @@ class StatementNamesTests {
                     .results()
                     .map(text -> text.group(1) == null ? text.group(2) : text.group(1))
                     .filter(text -> STATEMENT.matcher(text).find())
-                    // A remedy that quotes a statement for an operator.
+                    // Leaves out a remedy that quotes a statement for an operator.
                     .filter(text -> !text.contains("with SELECT"));
         } catch (IOException lost) {
             throw new AssertionError(lost);

@@ -9,9 +9,9 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * Hostile input: from the same few seeds in each build, and from other seeds for {@code -Dfuzz.seconds=...} of each
- * test. The report of a failed seed has the inputs that are needed for the failure. {@code -Dfuzz.seed=...} repeats
- * the seed, or begins there.
+ * Hostile input from seeds. Each build uses the same few seeds. If {@code -Dfuzz.seconds=...} is set, each test uses
+ * other seeds for that time. The report of a failed seed has the inputs that are needed for the failure. {@code
+ * -Dfuzz.seed=...} repeats one seed, or is the first seed if {@code -Dfuzz.seconds} is set.
  */
 public final class Fuzz {
 

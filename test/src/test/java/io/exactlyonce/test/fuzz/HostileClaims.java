@@ -38,9 +38,9 @@ public final class HostileClaims {
     private static final int MOST = 30;
     private static final Duration LEASE = Duration.ofMinutes(1);
 
-    /** The result is as large as the default of {@code exactly-once.claim.max-result-size}. */
     private static final ParameterizedTypeReference<String> TEXT = ParameterizedTypeReference.forType(String.class);
 
+    /** The limit on results is the default of {@code exactly-once.claim.max-result-size}. */
     private static final StoredResults RESULTS = new StoredResults(new Json(), 64 << 10);
 
     /** How a handler's run ends. */
@@ -80,7 +80,7 @@ public final class HostileClaims {
                 .toList();
     }
 
-    /** Starts these runs at the same time, and then runs them once more. */
+    /** Claims the keys of all runs in one call, resolves the claims, and checks the answers to later claims. */
     public static void check(ClaimStore store, ParkedClaims parked, List<Run> runs) {
         Map<ClaimKey, Run> byKey = storable(runs);
         if (byKey.isEmpty()) {

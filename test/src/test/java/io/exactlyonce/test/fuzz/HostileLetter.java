@@ -110,7 +110,7 @@ public record HostileLetter(
                 Map.of("Type", "Notification", "Message", message, "MessageId", "m", "Timestamp", HostileText.FORGED));
     }
 
-    /** Most of these are. */
+    /** Returns a body that a listener usually cannot read. */
     private static String unreadable(RandomGenerator random, String key) {
         String text = JSON.writeValueAsString(key);
         String order = order(random, key);
@@ -150,7 +150,7 @@ public record HostileLetter(
                         "\"%s\\n%s\"".formatted(HostileText.SECRET, HostileText.FORGED)));
     }
 
-    /** Depths around the 500 levels that Jackson reads, and far beyond. */
+    /** Returns a depth near the 500 levels that Jackson reads, or far beyond. */
     private static int depth(RandomGenerator random) {
         return HostileText.pick(random, List.of(1, 498, 499, 500, 501, 1_000, 50_000));
     }

@@ -39,7 +39,7 @@ public final class HostileText {
             "\n" + FORGED,
             "\u202E",
             "\u2066",
-            // no text, or hardly any
+            // characters that are invalid, or that many systems refuse
             "\0",
             "\uD83D",
             "\uDCE6",
@@ -133,7 +133,7 @@ public final class HostileText {
                 .collect(Collectors.joining());
     }
 
-    /** The limit, or one more or less, counted in UTF-16 units, characters or bytes. */
+    /** Returns a text whose length is within two of the limit, counted in UTF-16 units, characters or bytes. */
     private static String atBoundary(RandomGenerator random) {
         ToIntFunction<String> size = pick(random, SIZES);
         int wanted = BOUNDARY - 2 + random.nextInt(5);
@@ -161,7 +161,7 @@ public final class HostileText {
                 .collect(Collectors.joining());
     }
 
-    /** Returns one of several. */
+    /** Returns a random element of a list. */
     public static <T> T pick(RandomGenerator random, List<T> all) {
         return all.get(random.nextInt(all.size()));
     }

@@ -32,7 +32,7 @@ public final class QuietLog extends AppenderBase<ILoggingEvent> implements AutoC
     private final Queue<String> leaks = new ConcurrentLinkedQueue<>();
     private final Class<?> handlersOwn;
 
-    /** @param handlersOwn exceptions of handlers that quote payloads */
+    /** @param handlersOwn the class of exceptions with which handlers quote payloads */
     public QuietLog(Class<? extends Throwable> handlersOwn) {
         this.handlersOwn = handlersOwn;
         root.iteratorForAppenders().forEachRemaining(others::add);

@@ -47,9 +47,9 @@ class BrokenStoreContractTests {
     }
 
     /**
-     * Hands a held key to another worker, with a higher token, while the handler of its owner runs. This begins when
-     * the owner has resolved another claim. The former owner still gets every request granted, so that only the overlap
-     * reveals the defect.
+     * Hands a held key to another worker, with a higher token, while the handler of the key's owner runs. The key is
+     * handed over only after the owner has resolved another claim. All requests of the former owner are still granted,
+     * so that only the overlap reveals the defect.
      */
     private static final class HeldKeyIsHandedOut extends HolderWatch {
 

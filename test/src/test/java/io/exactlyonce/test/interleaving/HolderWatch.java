@@ -39,7 +39,7 @@ class HolderWatch extends WrappedStore {
         return Optional.ofNullable(holders.get(key));
     }
 
-    /** Writes in the name of each key's owner. Returns the calling claims if that changed anything. */
+    /** Writes in the name of each key's owner. Returns the calling claims whose write changed something. */
     <T> Set<ClaimId> write(
             List<T> writes, Function<T, ClaimId> claim, BiFunction<T, ClaimId, Set<ClaimId>> inTheNameOf) {
         return writes.stream()

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The store in memory under random interleavings, which also find each missing guard of a broken store. */
+/**
+ * Tests the store in memory under random interleavings. The same interleavings find each missing guard of a broken
+ * store.
+ */
 class InMemoryClaimStorePropertyTests {
 
     private static final int TRIES = 3_000;

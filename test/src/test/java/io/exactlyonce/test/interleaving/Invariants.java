@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers that the history of one key permits next. Each answer of a store is checked, and then becomes part of
- * the history. Time is the time that the interleaving lets pass; the store's own clock also runs on, by less than
+ * The answers that the history of one key permits next. Each answer of a store is checked, and then becomes part of the
+ * history. The interleaving's time consists of clock jumps only; the store's own clock also runs on, by less than
  * {@link #DRIFT}.
  */
 final class Invariants {

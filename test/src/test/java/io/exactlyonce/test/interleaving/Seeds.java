@@ -25,7 +25,7 @@ public record Seeds(long first, int count, String property) {
         this(first, count, REPEATED);
     }
 
-    /** Returns other seeds in each run of the tests, or the seed to repeat. */
+    /** Returns different seeds in each run of the tests, or only the seed that a property names. */
     static Seeds ofThisRun(int count) {
         Long repeated = Long.getLong(REPEATED);
         return repeated == null ? new Seeds(new SplittableRandom().nextLong(), count) : new Seeds(repeated, 1);

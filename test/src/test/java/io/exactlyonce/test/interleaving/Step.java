@@ -20,7 +20,7 @@ record Step(Kind kind, int worker, int key, int variant) {
         CLAIM,
         CLAIM_CAUTIOUSLY,
         CLAIM_ALL_KEYS,
-        /** The reply to the worker's claim was lost. */
+        /** The worker repeats its claim, because the first reply was lost. */
         CLAIM_AGAIN,
         RENEW,
         COMPLETE,
@@ -71,7 +71,7 @@ record Step(Kind kind, int worker, int key, int variant) {
             Kind.COMPLETE_PARKED, 2,
             Kind.CLOCK_JUMP, 2));
 
-    /** Mixed sequences, and sequences in which the same key is parked repeatedly. */
+    /** Returns a mixed sequence, or a sequence in which the same key is parked repeatedly. */
     static List<Step> interleaving(RandomGenerator random) {
         return random.nextBoolean()
                 ? interleaving(random, MIXED, WORKERS, KEYS)

@@ -39,7 +39,7 @@ class WrappedStore implements ClaimStore, ParkedClaims {
         return store.renew(renewals);
     }
 
-    /** Sends resolutions of each kind in a call of their own, which a broken store overrides. */
+    /** Sends the resolutions of each kind to a separate method, so that a broken store can override this method. */
     @Override
     public final ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimResolution.Completed.class, resolutions)));

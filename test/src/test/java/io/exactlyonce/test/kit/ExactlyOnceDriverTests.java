@@ -70,7 +70,8 @@ class ExactlyOnceDriverTests {
     static class Application {}
 
     /**
-     * These tests request crashes, lost claims and failing handlers. Only an unreadable message is a mistake of a test.
+     * These tests cause crashes, lost claims and failing handlers on purpose, so none of these is logged as an error.
+     * Only an unreadable message is an error, because a test does not send one on purpose.
      */
     @AfterEach
     void testThatPassesLogsNoError(CapturedOutput output) {

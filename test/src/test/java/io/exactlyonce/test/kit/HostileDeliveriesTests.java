@@ -31,8 +31,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 
 /**
- * Random messages of any sender, to listeners of every kind. Each message is handled once, under its key, or stays in
- * its queue. The messages after it are handled, and the log contains no text of a message.
+ * Tests random messages of any sender, to listeners of every kind. Each message is handled once, under its key, or
+ * stays in its queue. Later messages are handled, and the log contains no text of a message.
  */
 @ExactlyOnceTest
 class HostileDeliveriesTests {
@@ -52,7 +52,10 @@ class HostileDeliveriesTests {
     private static final List<String> ODD =
             List.of("headers", "fields", "starts", "uuids", "sums", "kinds", "quoting", "parking");
 
-    /** A delivery is abandoned if a converter or a key expression throws an error. The message is redelivered. */
+    /**
+     * The permitted outcomes. If a converter or a key expression throws an error, the delivery is abandoned and the
+     * message is redelivered.
+     */
     private static final Set<Outcome> ENDS = Set.of(
             Outcome.HANDLED,
             Outcome.SUPPRESSED,
@@ -273,7 +276,7 @@ class HostileDeliveriesTests {
         }
     }
 
-    /** Returns the key by the rules for keys, which have tests of their own. */
+    /** Returns the key of a letter, or nothing if the key is unusable. Other tests check the rules for usable keys. */
     private static Optional<String> key(HostileLetter letter) {
         try {
             return Optional.of(KeyRules.toKey("The key", letter.key()));

@@ -30,7 +30,7 @@ class HostileNamesTests {
 
     private static final String QUEUE_CHARACTERS = "abcXYZ019-_";
 
-    /** @param scope blank for the queue's name */
+    /** @param scope the scope, or a blank text if the scope is the queue's name */
     record Names(String listener, String queue, String scope) {
         @Override
         public String toString() {
@@ -62,7 +62,7 @@ class HostileNamesTests {
         return List.of(new Names(name(random), queue(random), name(random)));
     }
 
-    /** Draws a name without placeholders, because Spring evaluates those with the application's values. */
+    /** Draws a name without placeholders, because Spring replaces placeholders with values of the application. */
     private static String name(RandomGenerator random) {
         return HostileText.any(random).replace("{", "(");
     }

@@ -18,7 +18,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Keys of attributes with reserved names, of beans, of payloads whose type a superclass leaves open, and of numbers. */
+/**
+ * Tests keys from attributes with reserved names, from beans, from payloads whose type a superclass leaves open, and
+ * from numbers.
+ */
 @ExactlyOnceTest
 @ExtendWith(OutputCaptureExtension.class)
 class KeyKindsTests {
@@ -91,7 +94,7 @@ class KeyKindsTests {
     @Autowired
     private Listeners listeners;
 
-    /** Spring stores its own value under this name. */
+    /** Spring stores its own value under the name {@code id}. */
     @Test
     void attributeOfAReservedNameIsTheKeyOfTwoMessages() {
         TestMessage message = TestMessage.ofBody("body").header("id", "A-1").to("attributes");

@@ -17,7 +17,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 
-/** Configurers of later auto-configurations, which replace settings of the library. */
+/** Tests configurers of later auto-configurations. These configurers replace settings of the library. */
 class LaterConfigurerTests {
 
     static final List<String> KEYS = new CopyOnWriteArrayList<>();
@@ -111,7 +111,10 @@ class LaterConfigurerTests {
                         .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory"));
     }
 
-    /** A singleton that is registered by hand comes after all bean definitions. */
+    /**
+     * Spring calls configurers with bean definitions first. A singleton object that an application registers comes
+     * last.
+     */
     @Test
     void factoryThatReplacesOursIsRefusedWithTheFirstListener() {
         SqsListenerConfigurer last =

@@ -117,7 +117,7 @@ class ListenerKindsTests {
         }
     }
 
-    /** Reads payloads as their handlers take them. */
+    /** A reconciler that reads each payload as the type that the handler takes. */
     static class Asking implements Reconciler<String> {
 
         private final List<String> read = new CopyOnWriteArrayList<>();
@@ -160,7 +160,7 @@ class ListenerKindsTests {
         verify(till, times(3)).charge(any(), any());
     }
 
-    /** A sender repeats an order with another timestamp, or uses its key for another order. */
+    /** A sender repeats an order with another timestamp, or uses the same key for a different order. */
     @Test
     void messagesOfABatchAreComparedByWhatTheirListenerNames() throws InterruptedException {
         String again = "{\"orderId\":\"B-1\",\"cents\":%d,\"sentAt\":%d}";
@@ -208,7 +208,7 @@ class ListenerKindsTests {
         assertThat(driver.redeliver(begun)).wasSuppressed();
     }
 
-    /** Spring Cloud AWS would log the result as its own failure. */
+    /** Spring Cloud AWS would log a ClassCastException for the future's result. */
     @Test
     void futureWithAResultIsNoFailure(CapturedOutput output) {
         shop.promise("P-3").complete("sold");

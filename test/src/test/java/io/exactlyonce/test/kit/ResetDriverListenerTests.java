@@ -16,7 +16,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.test.context.TestContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The listener is called for all tests of an application, even for those without a driver. */
+/** Spring calls {@code ResetDriverListener} for all tests of an application, even for tests without a driver. */
 @ExtendWith(OutputCaptureExtension.class)
 class ResetDriverListenerTests {
 
@@ -24,7 +24,7 @@ class ResetDriverListenerTests {
 
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    /** Reveals its type only after it is created. */
+    /** A factory bean whose type is known only after the bean is created. */
     @SuppressWarnings("rawtypes")
     static class Expensive implements FactoryBean {
 

@@ -11,7 +11,7 @@ class TestClockTests {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Without this, later tests of the context would have no renewals. */
+    /** If a failed tick ended the ticks, later tests of the context would have no renewals. */
     @Test
     void tickThatFailsIsTheTestsFailureAndEndsNoTicks() {
         TestClock clock = new TestClock();

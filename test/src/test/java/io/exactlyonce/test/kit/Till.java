@@ -2,7 +2,7 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.Claim;
 
-/** Takes money. Tests replace it by a mock. */
+/** A till that takes money. Tests replace the till with a mock. */
 interface Till {
 
     record Order(String orderId, int cents) {}

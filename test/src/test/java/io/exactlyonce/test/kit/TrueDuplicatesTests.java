@@ -88,7 +88,7 @@ class TrueDuplicatesTests {
         }
     }
 
-    /** No converter of Spring Cloud AWS reads this text into a class. */
+    /** No converter of Spring Cloud AWS reads a text with a byte order mark into a class. */
     @Test
     void orderWithAByteOrderMarkIsADuplicate() {
         String order = layouts().get(0);

@@ -79,8 +79,8 @@ class ExactlyOnceTestTests {
     }
 
     /**
-     * Otherwise the report would blame a missing transaction manager or bean, or a store that the application has not
-     * chosen.
+     * Without this refusal, the report would blame a missing transaction manager or bean, or a store that the
+     * application has not chosen.
      */
     @Test
     void refusesAListenerWhoseEffectsAreInTheDatabase() {

@@ -2,6 +2,6 @@ package io.exactlyonce.test.kit.slice;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** An application as users write it, found by its tests. */
+/** An application as users write it. The tests of this package find this class. */
 @SpringBootApplication
 class SliceApplication {}
