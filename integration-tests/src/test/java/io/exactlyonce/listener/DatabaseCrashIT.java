@@ -20,18 +20,21 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -39,35 +42,41 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A worker's JVM is killed at each step of a transaction. All effects of the transaction happen or none, and in the
- * end once.
+ * A worker's JVM is killed when its transactions have stopped, one at each step. All effects of each transaction happen
+ * or none, and in the end once.
  */
 @UsesSqs
 class DatabaseCrashIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** The step that the worker has just taken when it is killed. */
+    /** The step that an order's transaction has just taken when its worker is killed; the order has the step's name. */
     enum Step {
         CLAIM,
         WRITE,
         COMPLETION,
-        COMMIT,
-        NEVER
+        COMMIT
     }
 
-    /** Stops the worker at its step, and notifies the test, which then kills it. */
+    /** Stops each order of a worker at its step, and notifies the test, which then kills the worker. */
     static final class Steps {
-        private final Step last;
-        private final Path report;
+        private final boolean stopping;
+        private final Path reports;
 
-        Steps(Step last, Path report) {
-            this.last = last;
-            this.report = report;
+        /** The order whose handler this thread has called. */
+        private final ThreadLocal<String> orders = new ThreadLocal<>();
+
+        Steps(boolean stopping, Path reports) {
+            this.stopping = stopping;
+            this.reports = reports;
+        }
+
+        void begin(String order) {
+            orders.set(order);
         }
 
         boolean isLast(Step step) {
-            return step == last;
+            return stopping && step.name().equals(orders.get());
         }
 
         void done(Step step) {
@@ -75,7 +84,7 @@ class DatabaseCrashIT {
                 return;
             }
             try {
-                Files.createFile(report);
+                Files.createFile(reports.resolve(step.name()));
                 new CountDownLatch(1).await();
             } catch (IOException | InterruptedException impossible) {
                 throw new IllegalStateException(impossible);
@@ -114,7 +123,8 @@ class DatabaseCrashIT {
         /** A redelivery whose key is held commits a transaction that has written nothing. */
         private static boolean isSold(Connection connection) throws SQLException {
             try (Statement statement = connection.createStatement();
-                    ResultSet sold = statement.executeQuery("SELECT EXISTS (SELECT FROM sale)")) {
+                    ResultSet sold = statement.executeQuery(
+                            "SELECT EXISTS (SELECT FROM sale WHERE order_id = '%s')".formatted(Step.COMMIT))) {
                 return sold.next() && sold.getBoolean(1);
             }
         }
@@ -137,25 +147,25 @@ class DatabaseCrashIT {
         }
 
         @Bean
-        static Steps steps(@Value("${test.step}") Step step, @Value("${test.report}") Path report) {
-            return new Steps(step, report);
+        static Steps steps(@Value("${test.stopping}") boolean stopping, @Value("${test.reports}") Path reports) {
+            return new Steps(stopping, reports);
         }
 
         @Bean
-        static BeanPostProcessor stepping(Environment environment) {
-            Steps steps = new Steps(
-                    environment.getRequiredProperty("test.step", Step.class),
-                    Path.of(environment.getRequiredProperty("test.report")));
+        static BeanPostProcessor stepping(ObjectProvider<Steps> steps) {
             return new BeanPostProcessor() {
                 @Override
                 public Object postProcessAfterInitialization(Object bean, String name) {
-                    return name.equals("dataSource") ? new SteppingDataSource((DataSource) bean, steps) : bean;
+                    return name.equals("dataSource")
+                            ? new SteppingDataSource((DataSource) bean, steps.getObject())
+                            : bean;
                 }
             };
         }
 
         @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
         String handle(String order) {
+            steps.begin(order);
             steps.done(Step.CLAIM);
             jdbc.update("INSERT INTO sale VALUES (?)", order);
             steps.done(Step.WRITE);
@@ -173,53 +183,77 @@ class DatabaseCrashIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"CLAIM", "WRITE", "COMPLETION", "COMMIT"})
-    void killedWorkerLeavesAllOrNothingAndTheNextOneFinishes(Step step, @TempDir Path directory) throws Exception {
+    /** The orders of the sales and claims that the database has. */
+    private record Rows(List<String> sold, List<String> completed, List<String> otherClaims) {
+
+        static Rows of(JdbcClient jdbc) {
+            return new Rows(
+                    texts(jdbc, "SELECT order_id FROM sale"),
+                    texts(jdbc, "SELECT key FROM exactly_once_claim WHERE status = 'COMPLETED'"),
+                    texts(jdbc, "SELECT key FROM exactly_once_claim WHERE status <> 'COMPLETED'"));
+        }
+
+        private static List<String> texts(JdbcClient jdbc, String sql) {
+            return jdbc.sql(sql).query(String.class).list();
+        }
+    }
+
+    private static Rows afterTheKill;
+    private static Rows inTheEnd;
+
+    @BeforeAll
+    static void killAWorkerAndStartTheNext(@TempDir Path directory) throws Exception {
         String queue = SQS.createQueue(2);
         String database = EmbeddedDatabase.shared().createDatabase();
         JdbcClient jdbc = JdbcClient.create(EmbeddedDatabase.shared().dataSource(database));
         jdbc.sql("CREATE TABLE sale (order_id text)").update();
         assertThat(jdbc.sql("SHOW fsync").query(String.class).single()).isEqualTo("on");
-        SQS.send(queue, "o1");
+        for (Step step : Step.values()) {
+            SQS.send(queue, step.name());
+        }
 
-        Path report = directory.resolve("report");
-        String[] arguments = TestApplication.arguments(database, properties(queue, report, step));
+        String[] arguments = TestApplication.arguments(database, properties(queue, directory, true));
         try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
-            await().atMost(Duration.ofMinutes(4))
-                    .failFast(() -> assertThat(worker.isAlive())
-                            .as(Files.readString(directory.resolve("worker.log")))
-                            .isTrue())
-                    .until(() -> Files.exists(report));
+            for (Step step : Step.values()) {
+                await().atMost(Duration.ofMinutes(4))
+                        .failFast(() -> assertThat(worker.isAlive())
+                                .as(Files.readString(directory.resolve("worker.log")))
+                                .isTrue())
+                        .until(() -> Files.exists(directory.resolve(step.name())));
+            }
             assertThat(worker.isAlive()).isTrue();
         }
-
-        int expected = step == Step.COMMIT ? 1 : 0;
-        assertThat(count(jdbc, "sale")).isEqualTo(expected);
-        assertThat(count(jdbc, "exactly_once_claim WHERE status = 'COMPLETED'")).isEqualTo(expected);
-        assertThat(count(jdbc, "exactly_once_claim WHERE status <> 'COMPLETED'"))
-                .isZero();
+        afterTheKill = Rows.of(jdbc);
 
         try (TestApplication application =
-                TestApplication.start(database, properties(queue, report, Step.NEVER), Worker.class)) {
+                TestApplication.start(database, properties(queue, directory, false), Worker.class)) {
             await().atMost(Duration.ofMinutes(2)).until(() -> SQS.size(queue) == 0);
-            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(application.claims("COMPLETED")).isEqualTo(Step.values().length);
         }
-        assertThat(count(jdbc, "sale")).isEqualTo(1);
+        inTheEnd = Rows.of(jdbc);
     }
 
-    private static int count(JdbcClient jdbc, String rows) {
-        return jdbc.sql("SELECT count(*) FROM " + rows).query(Integer.class).single();
+    @ParameterizedTest
+    @EnumSource
+    void killedWorkerLeavesAllOrNothingAndTheNextOneFinishes(Step step) {
+        String order = step.name();
+        int expected = step == Step.COMMIT ? 1 : 0;
+        assertThat(Collections.frequency(afterTheKill.sold(), order)).isEqualTo(expected);
+        assertThat(Collections.frequency(afterTheKill.completed(), order)).isEqualTo(expected);
+        assertThat(afterTheKill.otherClaims()).isEmpty();
+
+        assertThat(Collections.frequency(inTheEnd.completed(), order)).isEqualTo(1);
+        assertThat(Collections.frequency(inTheEnd.sold(), order)).isEqualTo(1);
     }
 
-    private static Map<String, String> properties(String queue, Path report, Step step) {
+    private static Map<String, String> properties(String queue, Path reports, boolean stopping) {
         return Map.of(
                 "test.queue",
                 queue,
-                "test.report",
-                report.toString(),
-                "test.step",
-                step.name(),
+                "test.reports",
+                reports.toString(),
+                "test.stopping",
+                String.valueOf(stopping),
                 "spring.main.web-application-type",
                 "none");
     }

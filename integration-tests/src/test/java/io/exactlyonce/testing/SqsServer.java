@@ -46,6 +46,9 @@ public final class SqsServer {
     private final SqsClient client;
     private final Set<String> queues = ConcurrentHashMap.newKeySet();
 
+    /** The URLs of queues, which tests that wait need many times. A queue that is created again has the same URL. */
+    private final Map<String, String> urls = new ConcurrentHashMap<>();
+
     private SqsServer(Map<String, String> properties, SqsClient client) {
         this.properties = properties;
         this.client = client;
@@ -198,7 +201,9 @@ public final class SqsServer {
 
     /** Returns a queue's URL. */
     public String urlOf(String queue) {
-        return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
+        return urls.computeIfAbsent(
+                queue,
+                name -> client.getQueueUrl(request -> request.queueName(name)).queueUrl());
     }
 
     /** Sends a message; returns its id. */

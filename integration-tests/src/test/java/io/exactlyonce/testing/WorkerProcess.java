@@ -15,6 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class WorkerProcess implements AutoCloseable {
 
+    /** Options of the JVM for an application that runs for seconds: no optimizing compiler, and the simplest collector. */
+    public static final List<String> SHORT_LIVED = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
     private final Process process;
 
     private WorkerProcess(Process process) {
@@ -22,12 +25,14 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a class's main method with this JVM's class path.
+     * Starts a class's main method with this JVM's class path and {@link #SHORT_LIVED} options.
      *
      * @param directory where its output goes
      */
     public static WorkerProcess start(Class<?> main, Path directory, String... arguments) throws IOException {
-        return start(List.of("-cp", System.getProperty("java.class.path")), main, directory, arguments);
+        List<String> options = new ArrayList<>(SHORT_LIVED);
+        options.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        return start(options, main, directory, arguments);
     }
 
     /**

@@ -24,11 +24,19 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.StringUtils;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /** An application in development, whose properties do not name its servers. */
 class ExactlyOnceServersIT {
+
+    /**
+     * Keeps the threads that all SQS clients of this JVM share. Without this client, each application that ends waits
+     * for 2 s until these threads have ended.
+     */
+    private static final SdkAsyncHttpClient STAYS_OPEN = NettyNioAsyncHttpClient.create();
 
     static class Orders {
 

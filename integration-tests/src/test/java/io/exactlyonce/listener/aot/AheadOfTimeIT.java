@@ -51,7 +51,7 @@ class AheadOfTimeIT {
         prepare(arguments);
 
         try (WorkerProcess application = WorkerProcess.start(
-                List.of("-Dspring.aot.enabled=true", "-cp", prepared() + CLASS_PATH),
+                shortLived("-Dspring.aot.enabled=true", "-cp", prepared() + CLASS_PATH),
                 PreparedApplication.class,
                 directory,
                 arguments)) {
@@ -71,6 +71,11 @@ class AheadOfTimeIT {
                 .contains("io.exactlyonce.listener.aot.PreparedApplication$Customer");
     }
 
+    private static List<String> shortLived(String... options) {
+        return Stream.concat(WorkerProcess.SHORT_LIVED.stream(), Stream.of(options))
+                .toList();
+    }
+
     /** Does the same as Boot's build plugins: generates code and compiles it. */
     private void prepare(String[] arguments) throws IOException {
         List<String> all = new ArrayList<>(Stream.of("sources", "resources", "classes")
@@ -80,7 +85,7 @@ class AheadOfTimeIT {
         all.add(0, PreparedApplication.class.getName());
         all.addAll(List.of(arguments));
         try (WorkerProcess processor = WorkerProcess.start(
-                List.of("-cp", CLASS_PATH),
+                shortLived("-cp", CLASS_PATH),
                 SpringApplicationAotProcessor.class,
                 directory,
                 all.toArray(String[]::new))) {
