@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** An application's pool that is marked for claims. Its settings stay, and each connection must lead to a primary. */
+/** An application's pool that is marked for claims. Its settings stay, and each connection must be to a primary. */
 class MarkedDataSourceIT {
 
     private static final String UNTRIED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";

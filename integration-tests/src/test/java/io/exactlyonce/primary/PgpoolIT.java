@@ -44,7 +44,7 @@ class PgpoolIT {
                     .as("where plain reads go")
                     .isEqualTo("on");
 
-            assertRefused(pgpool, "does not lead to a primary: the server of plain reads is a replica or read-only");
+            assertRefused(pgpool, "does not connect to a primary: the server of plain reads is a replica or read-only");
         }
     }
 
@@ -55,9 +55,9 @@ class PgpoolIT {
                 ConnectionProxy.pgpool(replica, "load_balance_mode = on\nstatement_level_load_balance = on\n")) {
             assertRefused(
                     pgpool,
-                    "does not lead to one server: server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
+                    "connects to more than one server: server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
                             .formatted(replica.port(), SERVER.port()),
-                    "does not lead to a primary: the server of plain reads is a replica or read-only");
+                    "does not connect to a primary: the server of plain reads is a replica or read-only");
         }
     }
 

@@ -266,7 +266,7 @@ class ClaimPlansIT {
             workOn(request());
         }
 
-        /** The check of another pool that this connection leads to the claim database. */
+        /** The check of another pool that this connection is to the claim database. */
         private void fence(ClaimId claim) {
             var claims = database.store();
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
