@@ -65,7 +65,7 @@ class RenewalPauseTests {
         rig.advance(Duration.ofSeconds(31));
 
         assertThat(rig.pauses).hasSize(1);
-        assertThat(rig.windowResults).containsExactlyInAnyOrder(Result.LOST, Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactlyInAnyOrder(Result.LOST, Result.SUCCEEDED);
         RenewalRig.returnAfter(ended, Duration.ZERO);
         RenewalRig.returnAfter(lasting, Duration.ZERO);
         assertThat(rig.queue.changes())

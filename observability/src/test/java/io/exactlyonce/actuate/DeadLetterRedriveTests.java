@@ -166,10 +166,10 @@ class DeadLetterRedriveTests {
     @Test
     void deadLetterQueueThatTwoQueuesShareIsRedrivenOnce() {
         List<String> asked = new ArrayList<>();
-        var begun = sqs.moves;
+        var moves = sqs.moves;
         sqs.moves = source -> {
             asked.add(source);
-            return begun.apply(source);
+            return moves.apply(source);
         };
 
         Redrives redrives = redrive.start(List.of(subscribed("orders", sqs), subscribed("returns", sqs)));

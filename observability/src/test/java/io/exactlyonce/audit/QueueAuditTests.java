@@ -55,7 +55,7 @@ class QueueAuditTests {
     private @Nullable Duration roundTrip;
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
-    private int window = 30;
+    private int visibilityTimeout = 30;
     private String queue = "orders";
     private int polls = 1;
     private @Nullable Duration patience;
@@ -96,7 +96,7 @@ class QueueAuditTests {
     }
 
     private Subscription orders() {
-        VisibilityWindow length = VisibilityWindow.ofSeconds(window);
+        VisibilityWindow length = VisibilityWindow.ofSeconds(visibilityTimeout);
         SqsQueue polled = new SqsQueue(sqs, ScriptedSqs.ORDERS, length);
         polled.polledBy(new Polling(Duration.ofSeconds(10), polls));
         if (patience != null) {
@@ -179,10 +179,10 @@ class QueueAuditTests {
     void windowThatNothingRenewsMustHoldSixTimeouts() {
         timeout = Duration.ofMinutes(5);
         isRenewed = false;
-        window = 1_800;
+        visibilityTimeout = 1_800;
         assertThat(findings()).extracting(Finding::rule).doesNotContain("static-window");
 
-        window = 1_799;
+        visibilityTimeout = 1_799;
         assertFinding("static-window", Severity.ERROR, "1799s", "1800s");
     }
 
@@ -194,7 +194,7 @@ class QueueAuditTests {
             """)
     void shorterWindowIsToldWithValueBoundAndRemedy(
             int seconds, @Nullable Duration handlers, String value, String bound, String remedy) {
-        window = seconds;
+        visibilityTimeout = seconds;
         timeout = handlers;
         isRenewed = false;
 
@@ -218,17 +218,17 @@ class QueueAuditTests {
         connectionTimeout = Duration.ofSeconds(30);
 
         assertFinding("connection-timeout", Severity.WARNING, "for 30s, the lease is 30s", "about 3s");
-        window = 31;
+        visibilityTimeout = 31;
         assertThat(findings()).isEmpty();
     }
 
     @Test
     void databaseSoFarAwayThatARenewalWithoutAConnectionComesTooLate() {
         roundTrip = Duration.ofMillis(4_500);
-        window = 13;
+        visibilityTimeout = 13;
 
         assertFinding("database-distance", Severity.WARNING, "takes at least 4500ms, the lease is 13s");
-        window = 14;
+        visibilityTimeout = 14;
         assertThat(findings()).isEmpty();
     }
 

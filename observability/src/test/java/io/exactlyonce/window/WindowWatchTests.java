@@ -35,8 +35,8 @@ class WindowWatchTests {
                     (subscription, warning) -> told.add(warning)),
             now::get);
 
-    private Subscription subscription(String queue, int window) {
-        return new Subscription("listener", queue, VisibilityWindow.ofSeconds(window), visibility);
+    private Subscription subscription(String queue, int timeoutSeconds) {
+        return new Subscription("listener", queue, VisibilityWindow.ofSeconds(timeoutSeconds), visibility);
     }
 
     private void deliver(Subscription subscription, int count, Duration elapsed) {

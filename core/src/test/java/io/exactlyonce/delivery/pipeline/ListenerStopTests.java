@@ -36,7 +36,7 @@ class ListenerStopTests {
         assertThat(Thread.interrupted()).isFalse();
     }
 
-    private void assertNotBegun(Delivery delivery) {
+    private void assertNotStarted(Delivery delivery) {
         assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class)
                 .hasMessageStartingWith(delivery + " was not started");
@@ -57,7 +57,7 @@ class ListenerStopTests {
                 .singleElement()
                 .satisfies(changes -> assertThat(changes).hasSize(BATCH + 2).allMatch(each -> each.seconds() == 0));
         assertThat(rig.renewer.renewedCount()).isZero();
-        unstarted.forEach(this::assertNotBegun);
+        unstarted.forEach(this::assertNotStarted);
         assertThat(rig.store.claims()).isEmpty();
         assertThat(rig.queue.requests()).hasSize(1);
     }
@@ -69,7 +69,7 @@ class ListenerStopTests {
         Delivery late = rig.receive();
 
         assertThat(rig.returns()).containsExactly(0);
-        assertNotBegun(late);
+        assertNotStarted(late);
     }
 
     @Test
@@ -236,7 +236,7 @@ class ListenerStopTests {
         rig.deliveries().endStop(twoReceives);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("unstarted", 0));
-        assertNotBegun(unstarted);
+        assertNotStarted(unstarted);
     }
 
     /** The handler ignores the stop. Its claim is completed, because the effect has happened. */

@@ -497,10 +497,10 @@ class MessageDeleterTests {
         sqs.answerDeletes(CompletableFuture::new);
         delete(gathering, "first");
 
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         gathering.flush(PATIENCE);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
         assertThat(sqs.deletes()).hasSize(1);
     }
 

@@ -89,9 +89,9 @@ class RetentionUnderLoadIT {
     /** Returns how many claims a second were completed. */
     private double pace(Period period) throws InterruptedException {
         long count = pairs.sum();
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         period.pass();
-        return (pairs.sum() - count) * 1e9 / (System.nanoTime() - begun);
+        return (pairs.sum() - count) * 1e9 / (System.nanoTime() - start);
     }
 
     private void work(PostgresClaimStore store) {
