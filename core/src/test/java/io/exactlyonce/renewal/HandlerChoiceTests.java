@@ -85,7 +85,7 @@ class HandlerChoiceTests {
 
     /** Another consumer may receive the message once the visibility timeout has expired. */
     @Test
-    void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
+    void choiceThatFailsAfterItsVisibilityTimeoutWasLostDoesNotBringTheVisibilityTimeoutBack() {
         CompletableFuture<Void> answer = chooseLater(LONG);
         rig.tickFor(Duration.ofSeconds(31));
         assertThat(rig.visibilityResults).containsExactly(Result.LOST);
@@ -140,7 +140,7 @@ class HandlerChoiceTests {
     }
 
     @Test
-    void choiceWaitsForARenewalUnderWayWhichWouldOverwriteIt() {
+    void choiceWaitsForARenewalInProgressWhichWouldOverwriteIt() {
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
@@ -156,7 +156,7 @@ class HandlerChoiceTests {
     }
 
     @Test
-    void renewalAndReturnWaitForAChoiceUnderWay() {
+    void renewalAndReturnWaitForAChoiceInProgress() {
         CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(40));
         rig.tickFor(Duration.ofSeconds(20));
         RenewalRig.returnAfter(visibility, Duration.ofSeconds(50));

@@ -106,7 +106,7 @@ class RenewalCostTests {
     /** Trap: a visibility timeout of 5 s or less gave a negative interval. */
     @ParameterizedTest
     @CsvSource({"1, 2.2", "2, 1.01", "5, 0.45", "43200, 0.00006"})
-    void windowsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long timeout, double mostPerSecond) {
+    void visibilityTimeoutsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long timeout, double mostPerSecond) {
         Duration ticking = Duration.ofSeconds(Math.min(20 * timeout, 40_000));
         rig.start(queue, "handle", timeout);
 

@@ -35,7 +35,7 @@ class RenewalPauseTests {
 
     @ParameterizedTest
     @CsvSource({"2, 500", "1, 250"})
-    void quarterOfAShortWindowIsAPauseToo(long shortest, long pause) {
+    void quarterOfAShortVisibilityTimeoutIsAPauseToo(long shortest, long pause) {
         rig.start(60);
         rig.start(shortest);
 
@@ -58,7 +58,7 @@ class RenewalPauseTests {
 
     /** Trap: a receipt handle still works after the deadline, and would then change another consumer's message. */
     @Test
-    void windowsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
+    void visibilityTimeoutsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
         MessageVisibility ended = rig.start(10);
         MessageVisibility lasting = rig.start(60);
 

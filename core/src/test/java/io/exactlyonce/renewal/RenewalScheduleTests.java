@@ -16,7 +16,7 @@ class RenewalScheduleTests {
     private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1);
 
     @Test
-    void renewalIsDueAtHalfTheWindowAndEarlierByJitter() {
+    void renewalIsDueAtHalfTheVisibilityTimeoutAndEarlierByJitter() {
         Duration timeout = Duration.ofSeconds(30);
 
         assertThat(schedule.interval(timeout, 0)).isEqualTo(Duration.ofSeconds(15));
@@ -35,7 +35,7 @@ class RenewalScheduleTests {
 
     @ParameterizedTest
     @ValueSource(longs = {100, 1_000, 1_999})
-    void windowsUnderTwoSecondsAreRenewedAtHalf(long millis) {
+    void visibilityTimeoutsUnderTwoSecondsAreRenewedAtHalf(long millis) {
         Duration timeout = Duration.ofMillis(millis);
 
         assertThat(schedule.interval(timeout, ALMOST_ONE)).isEqualTo(timeout.dividedBy(2));

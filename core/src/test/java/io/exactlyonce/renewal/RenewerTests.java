@@ -70,7 +70,7 @@ class RenewerTests {
     }
 
     @Test
-    void windowIsRenewedAtHalfCountedFromTheReceive() {
+    void visibilityTimeoutIsRenewedAtHalfCountedFromTheReceive() {
         long receivedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(4));
         rig.renewer.start(
@@ -226,7 +226,7 @@ class RenewerTests {
     }
 
     @Test
-    void failedWindowIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseGoesOn() {
+    void failedVisibilityTimeoutIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseContinues() {
         MessageVisibility visibility = hold();
         rig.queue.answer(Collections.nCopies(20, QueueVisibility.Result.FAILED).toArray(QueueVisibility.Result[]::new));
 
@@ -269,7 +269,7 @@ class RenewerTests {
     }
 
     @Test
-    void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
+    void refusedVisibilityTimeoutIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
         MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
@@ -496,7 +496,7 @@ class RenewerTests {
     }
 
     @Test
-    void windowThatIsRefusedWhileItsMessageIsDeletedIsNoLoss() {
+    void visibilityTimeoutThatIsRefusedWhileItsMessageIsDeletedIsNoLoss() {
         MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
@@ -509,7 +509,7 @@ class RenewerTests {
 
     /** Trap: SQS may answer a visibility change after the delete of the same message. */
     @Test
-    void deleteWaitsForARenewalUnderWayAndForNoOther() {
+    void deleteWaitsForARenewalInProgressAndForNoOther() {
         MessageVisibility visibility = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
@@ -525,7 +525,7 @@ class RenewerTests {
     }
 
     @Test
-    void pauseBeyondTheWindowNeverRenewsOrReturnsIt() {
+    void pauseBeyondTheVisibilityTimeoutNeverRenewsOrReturnsIt() {
         MessageVisibility visibility = start();
 
         rig.advance(Duration.ofSeconds(WINDOW));
@@ -549,7 +549,7 @@ class RenewerTests {
     }
 
     @Test
-    void messageThatCannotBeReturnedIsLeftToTheEndOfItsWindow(CapturedOutput output) {
+    void messageThatCannotBeReturnedIsLeftToTheEndOfItsVisibilityTimeout(CapturedOutput output) {
         MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.FAILED);
 
@@ -598,7 +598,7 @@ class RenewerTests {
     }
 
     @Test
-    void returnWaitsForARenewalUnderWay() {
+    void returnWaitsForARenewalInProgress() {
         MessageVisibility visibility = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
@@ -634,7 +634,7 @@ class RenewerTests {
     }
 
     @Test
-    void windowIsNeverExtendedBeyondTwelveHoursFromTheReceive() {
+    void visibilityTimeoutIsNeverExtendedBeyondTwelveHoursFromTheReceive() {
         rig = new RenewalRig(new RenewalSchedule(0.5, 0.2));
         rig.random = () -> 0.5;
         MessageVisibility visibility = rig.start(10_800);
@@ -656,7 +656,7 @@ class RenewerTests {
 
     /** SQS would round a timeout of less than a second to zero, and make the message visible. */
     @Test
-    void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
+    void visibilityTimeoutWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
         rig.start(43_200);
 
         rig.advance(Duration.ofMillis(43_199_500));

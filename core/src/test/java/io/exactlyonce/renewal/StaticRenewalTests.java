@@ -12,7 +12,7 @@ class StaticRenewalTests {
     private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0)).limiting(Duration.ofMinutes(1));
 
     @Test
-    void neitherWindowNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
+    void neitherVisibilityTimeoutNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
         MessageVisibility visibility = rig.hold(30);
         rig.limit(visibility);
 

@@ -27,7 +27,7 @@ class CoverageIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"claim", "delivery|operations", "listener", "primary", "queue|renewal"})
-    void testsTakeNineOfTenBranchesOfEachRoom(String names) throws IOException {
+    void testsTakeNineOfTenBranchesOfEachPackage(String names) throws IOException {
         assumeFalse(List.of(System.getProperty("tests.excluded").split(",")).contains("ci"), "measured with -Pci only");
         assertThat(Files.getLastModifiedTime(MEASURED).toInstant())
                 .as("%s is of this build", MEASURED)

@@ -197,7 +197,7 @@ class ShutdownIT {
     }
 
     @Test
-    void everythingThatHasNotBegunIsSoonAnothersAndWhatHasBegunEndsOnce(@TempDir Path directory) throws Exception {
+    void everythingThatHasNotStartedIsSoonAnothersAndWhatHasStartedEndsOnce(@TempDir Path directory) throws Exception {
         notes.sql("CREATE TABLE note (name text, event text, in_doubt boolean)").update();
         IntStream.range(0, ORDERS).forEach(number -> SQS.send(orders, "order-" + number));
         IntStream.rangeClosed(1, 5)

@@ -270,7 +270,7 @@ class StartUpIT {
 
     /** The database accepts connections but sends nothing. */
     @Test
-    void anotherMistakeStopsTheStartWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
+    void anotherMistakeFailsStartupWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertStopped(
                     output,

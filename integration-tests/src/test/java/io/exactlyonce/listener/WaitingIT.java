@@ -97,7 +97,7 @@ class WaitingIT {
     }
 
     @Test
-    void duplicateOfAHandlerThatTakesFourWindowsIsReceivedOnceAndDeletedSoonAfterIt(CapturedOutput output) {
+    void duplicateOfAHandlerThatTakesFourVisibilityTimeoutsIsReceivedOnceAndDeletedSoonAfterIt(CapturedOutput output) {
         try (TestApplication application = start(Map.of("exactly-once.audit.mode", "off"))) {
             Listener listener = application.bean(Listener.class);
             SQS.send(queue, "o1");

@@ -34,7 +34,7 @@ class PgpoolIT {
     }
 
     @Test
-    void readsThatGoToTheReplicaStopTheStart() throws Exception {
+    void readsThatGoToTheReplicaFailStartup() throws Exception {
         try (var pgpool = ConnectionProxy.pgpool(replica, READS_GO_TO_REPLICA)) {
             var plain = new JdbcTemplate(SERVER.dataSource(pgpool.lead(URL)));
             assertThat(plain.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
@@ -50,7 +50,7 @@ class PgpoolIT {
 
     /** Each of the many reads goes to a random server, so either problem may be detected first. */
     @Test
-    void readsThatAreBalancedByStatementStopTheStart() throws Exception {
+    void readsThatAreBalancedByStatementFailStartup() throws Exception {
         try (var pgpool =
                 ConnectionProxy.pgpool(replica, "load_balance_mode = on\nstatement_level_load_balance = on\n")) {
             assertRefused(

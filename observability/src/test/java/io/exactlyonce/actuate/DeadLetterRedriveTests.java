@@ -96,7 +96,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void oneThatIsUnderWayAlreadyIsToldWithHowToLookAtIt(CapturedOutput output) {
+    void redriveThatIsInProgressIsRefusedWithTheCommandThatListsIt(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(
                 refusal(400, "AWS.SimpleQueueService.UnsupportedOperation", "There is already a task running."));
 
@@ -146,7 +146,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void refusalOfOneQueueHidesNotThatAnotherOnesRedriveHasBegun() {
+    void refusalOfOneQueueHidesNotThatAnotherOnesRedriveHasStarted() {
         ScriptedSqs other = new ScriptedSqs()
                 .with(
                         ScriptedSqs.ORDERS,

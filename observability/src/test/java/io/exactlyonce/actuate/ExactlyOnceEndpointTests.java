@@ -355,7 +355,7 @@ class ExactlyOnceEndpointTests {
     }
 
     @Test
-    void requestsBesideALookUpAreRefusedForNowAndDecisionsAreNot() throws Exception {
+    void requestsBesideALookupAreRefusedForNowAndDecisionsAreNot() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         ParkedClaims claims = mock();

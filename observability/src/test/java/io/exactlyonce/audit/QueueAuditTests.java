@@ -160,7 +160,7 @@ class QueueAuditTests {
 
     /** The first incident: a visibility timeout of 30 s, handlers of 35 to 45 s, and no renewals. */
     @Test
-    void windowOfThirtySecondsWithHandlersOfFortyFive() {
+    void visibilityTimeoutOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
         isRenewed = false;
@@ -176,7 +176,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void windowThatNothingRenewsMustHoldSixTimeouts() {
+    void visibilityTimeoutThatNothingRenewsMustHoldSixTimeouts() {
         timeout = Duration.ofMinutes(5);
         isRenewed = false;
         visibilityTimeout = 1_800;
@@ -192,7 +192,7 @@ class QueueAuditTests {
             43200 | PT3H | 64800s                       | shorten the timeout                          | to at most 7200s
             31    |      | no timeout                   | its visibility timeout (31s)                 | (5166ms)
             """)
-    void shorterWindowIsToldWithValueBoundAndRemedy(
+    void shorterVisibilityTimeoutIsReportedWithValueBoundAndRemedy(
             int seconds, @Nullable Duration handlers, String value, String bound, String remedy) {
         visibilityTimeout = seconds;
         timeout = handlers;
@@ -202,7 +202,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void renewalCarriesHandlersBeyondTheWindowSoThatItIsToldMoreQuietly() {
+    void renewalCarriesHandlersBeyondTheVisibilityTimeoutSoThatItIsReportedMoreQuietly() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
 
@@ -359,14 +359,14 @@ class QueueAuditTests {
     }
 
     @Test
-    void leaseThatEndsBeforeTheWindowIsWarnedOf() {
+    void leaseThatEndsBeforeTheVisibilityTimeoutIsReported() {
         lease = Duration.ofSeconds(29);
 
         assertFinding("lease", Severity.WARNING, "30s");
     }
 
     @Test
-    void messagesNearTheCapAreWarnedOf() {
+    void messagesNearTheCapAreReported() {
         sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96000");
         assertThat(findings()).isEmpty();
         sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96001");
@@ -399,7 +399,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void errorStopsTheStartWhereThatIsAskedForUnlessItsRuleIsSilenced() {
+    void errorFailsStartupWhereThatIsAskedForUnlessItsRuleIsSilenced() {
         sqs.redrives(1);
         QueueAudit audit = audit(AuditMode.FAIL);
 
@@ -418,7 +418,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void warningAndUnknownDoNotStopTheStart() {
+    void warningAndUnknownDoNotFailStartup() {
         sqs.redrives(4).queues.get(ScriptedSqs.DEAD).remove("MessageRetentionPeriod");
         QueueAudit audit = audit(AuditMode.FAIL);
 

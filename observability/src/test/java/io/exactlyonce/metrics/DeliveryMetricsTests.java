@@ -73,7 +73,7 @@ class DeliveryMetricsTests {
     }
 
     @Test
-    void deliveriesBeyondTheWindowThatTheyWereReceivedByAreCounted() {
+    void deliveriesBeyondTheVisibilityTimeoutThatTheyWereReceivedByAreCounted() {
         VisibilityWindow before = orders.settings().window();
         metrics.subscribed(orders);
         orders.change(new QueueSettings(VisibilityWindow.ofSeconds(60), null));

@@ -92,7 +92,7 @@ class WatchedLatencyTests {
     }
 
     @Test
-    void strayAloneIsNotWarnedOf() {
+    void fewSlowDeliveriesCauseNoWarning() {
         assertThat(feed(5_000, i -> i % 500 == 499 ? 90 : 5)).isEmpty();
     }
 

@@ -105,7 +105,7 @@ class WindowWatchTests {
     }
 
     @Test
-    void windowThatWasReadAgainCountsFromThenOn() {
+    void visibilityTimeoutThatWasReadAgainCountsFromThenOn() {
         watch.subscribed(orders);
         deliver(orders, 300, Duration.ofSeconds(35));
         orders.change(new QueueSettings(VisibilityWindow.ofSeconds(120), null));

@@ -95,7 +95,7 @@ class CompletionsBehindHandlersTests {
     }
 
     @Test
-    void windowAndLeaseAreRenewedForAsLongAsTheCompletionIsUnanswered() throws Throwable {
+    void visibilityTimeoutAndLeaseAreRenewedForAsLongAsTheCompletionIsUnanswered() throws Throwable {
         handleUnrecorded(1);
 
         rig.tickFor(Duration.ofMinutes(2));

@@ -46,7 +46,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverBegun() {
+    void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverStarted() {
         List<Delivery> unstarted = IntStream.range(0, BATCH + 2)
                 .mapToObj(number -> rig.receive(rig.orders, "handle-" + number, 1))
                 .toList();
@@ -63,7 +63,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverBegun() {
+    void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverStarted() {
         rig.deliveries().beginStop(rig.orders);
 
         Delivery late = rig.receive();
@@ -73,7 +73,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void keyThatIsAcquiredAfterTheStopIsGivenBackWithoutADoubtAndItsMessageVisibleAtOnce() {
+    void keyThatIsAcquiredAfterTheStopIsReleasedWithoutADoubtAndItsMessageVisibleAtOnce() {
         Delivery delivery = rig.receive();
         rig.store.onClaim(() -> {
             rig.deliveries().beginStop(rig.orders);
@@ -122,7 +122,7 @@ class ListenerStopTests {
      * held, and wait.
      */
     @Test
-    void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
+    void messageWhoseClaimTheStopReleasesIsVisibleOnlyOnceThatIsOnRecord() {
         List<Delivery> claimed = List.of(DeliveryRig.asking(rig.receive()));
         rig.pipeline().claim(claimed);
         List<Runnable> asked = new ArrayList<>();
@@ -154,7 +154,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void handlerThatIsRunningGoesOnUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
+    void handlerThatIsRunningContinuesUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
         Delivery delivery = rig.receive();
 
         rig.process(delivery, claim -> {
@@ -171,7 +171,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
+    void futureOfAnAsynchronousHandlerContinuesUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
         Object recorded = DeliveryRig.process(
@@ -263,7 +263,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void deletesThatCannotBeBegunDoNotKeepTheListenerFromStopping() throws Throwable {
+    void deletesThatCannotBeStartedDoNotKeepTheListenerFromStopping() throws Throwable {
         Delivery delivery = rig.receive();
         delivery.deleteBy(() -> {
             throw new IllegalStateException("connection pool shut down");

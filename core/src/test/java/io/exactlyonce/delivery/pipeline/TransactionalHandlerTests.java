@@ -116,7 +116,7 @@ class TransactionalHandlerTests {
     }
 
     @Test
-    void claimIsHeldAndItsWindowRenewedUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
+    void claimIsHeldAndItsVisibilityTimeoutRenewedUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
         AtomicReference<Claim> kept = new AtomicReference<>();
 
         process(granting, claim -> {

@@ -140,7 +140,7 @@ class MessageDeleterTests {
 
     /** Trap: if SQS answers a renewal after the delete, the log shows an error without a cause. */
     @Test
-    void deleteIsSentWhenTheRenewalUnderWayIsAnswered() {
+    void deleteIsSentWhenTheRenewalInProgressIsAnswered() {
         ReceivedMessage early = receive("early");
         clock.advance(Duration.ofSeconds(15));
         renewer.tick();
@@ -453,7 +453,7 @@ class MessageDeleterTests {
     }
 
     @Test
-    void standardQueuesDeletesAreGatheredAsWithAwspringUnlessTheApplicationAsksForSomethingElse() {
+    void standardQueuesDeletesAreGatheredAsWithSpringCloudAwsUnlessTheApplicationAsksForSomethingElse() {
         MessageDeleter usual = deleter(false, null, null);
         timer.hold();
         for (int message = 1; message < 10; message++) {

@@ -94,7 +94,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void messagesReceivedAheadWaitUntilThereIsASlotForThemInTheirOrder() {
+    void prefetchedMessagesWaitUntilThereIsAPlaceForThemInTheirOrder() {
         handle(Duration.ofMillis(1));
         poll(POLL);
         poll(POLL);
@@ -143,7 +143,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void batchBeginsWhenThereIsASlotForEachOfItsMessages() {
+    void batchBeginsWhenThereIsAPlaceForEachOfItsMessages() {
         begin(4);
         begin(8);
         begin(1);
@@ -175,7 +175,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void messageThatLeavesBeforeItsTurnTakesNoSlot() {
+    void messageThatLeavesBeforeItsTurnTakesNoPlace() {
         begin(MOST);
         Object gone = next();
         limiter.execute(List.of(gone), () -> running.add(gone));
@@ -188,7 +188,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void slotsThatAreFreeAtOnceNeedNoStack() {
+    void placesThatAreFreeAtOnceNeedNoStack() {
         int[] handled = {0};
         Object last = next();
         begin(MOST);
@@ -241,7 +241,7 @@ class PrefetchLimiterTests {
     /** No order of events loses or duplicates a permit, and the number of running handlers stays within the limit. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {
+    void permitsAndPlacesAreKeptWhateverTheOrder(long seed) {
         Random random = new Random(seed);
         int undecided = 0;
         int asked = 0;

@@ -160,7 +160,7 @@ class ReceiverTests {
     }
 
     @Test
-    void windowOfEachMessageCountsFromItsOwnRequestHoweverLongAnotherOfItsPollTakes() {
+    void visibilityTimeoutOfEachMessageCountsFromItsOwnRequestHoweverLongAnotherOfItsPollTakes() {
         Source source = start("orders", 6);
         var poll = source.poll(20);
         clock.advance(Duration.ofSeconds(5));
@@ -283,7 +283,7 @@ class ReceiverTests {
         "no later than the request's wait, 10000, 11000, 14000",
         "no later than the whole seconds that it waits, 1900, 2000, 14000"
     })
-    void windowCountsFromTheAnswerButNoLaterThanTheRequestsWait(
+    void visibilityTimeoutCountsFromTheAnswerButNoLaterThanTheRequestsWait(
             String rule, long pollTimeout, long answered, long renewed) {
         receiveAfter(Duration.ofMillis(answered), Duration.ofMillis(pollTimeout));
 
@@ -306,7 +306,7 @@ class ReceiverTests {
     }
 
     @Test
-    void receiptThatIsOlderThanItsWindowIsNeverUsed() {
+    void receiptThatIsOlderThanItsVisibilityTimeoutIsNeverUsed() {
         Source source = receiveAfter(Duration.ofSeconds(60));
 
         assertThat(renewedAfter(Duration.ZERO)).isEmpty();
@@ -316,7 +316,7 @@ class ReceiverTests {
     }
 
     @Test
-    void windowIsSentWithEachReceive() {
+    void visibilityTimeoutIsSentWithEachReceive() {
         start("orders", 30).poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
 

@@ -137,7 +137,7 @@ class ClaimPlansIT {
 
     /** Otherwise each row's place would be read in every partition. */
     @Test
-    void rowIsWrittenWithoutALookAtOtherPartitions() {
+    void rowIsWrittenWithoutAReadOfOtherPartitions() {
         try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {
             ClaimRequest claim = request();
             database.store().claim(List.of(claim));

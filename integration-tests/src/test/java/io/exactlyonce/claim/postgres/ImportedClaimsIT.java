@@ -153,7 +153,7 @@ class ImportedClaimsIT {
      * delete both messages.
      */
     @Test
-    void keysThatListenersHaveGivenUpOrLeftAreDone() {
+    void keysThatListenersHaveReleasedOrLeftAreDone() {
         createTable();
         ClaimRequest released = request("A-7");
         ClaimRequest abandoned = request("A-8");

@@ -37,7 +37,7 @@ class RetentionUnderLoadIT {
     private final AtomicBoolean stopped = new AtomicBoolean();
 
     @Test
-    void workersGoOnWhileExpiredClaimsAreDeleted() throws Exception {
+    void workersContinueWhileExpiredClaimsAreDeleted() throws Exception {
         try (TestDatabase database = new TestDatabase(WORKERS + 2)) {
             ClaimPlansIT.fill(database, ROWS, "20 days", "6 days");
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");

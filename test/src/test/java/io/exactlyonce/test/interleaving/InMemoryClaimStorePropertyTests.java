@@ -30,7 +30,7 @@ class InMemoryClaimStorePropertyTests {
 
     @ParameterizedTest
     @EnumSource
-    void storeThatLacksAGuardOfDecisionsOrLooksIsFound(MissingDecisionGuard guard) {
+    void storeThatLacksAGuardOfDecisionsOrLookupsIsFound(MissingDecisionGuard guard) {
         requireFound(guard, guard::remove);
     }
 

@@ -188,7 +188,7 @@ class ListenerKindsTests {
     }
 
     @Test
-    void batchOfAWorkerThatCrashesComesAgain() throws InterruptedException {
+    void batchOfAWorkerThatCrashesIsRedelivered() throws InterruptedException {
         List<Delivered> batch = driver.deliverTogether(
                 order("B-1", "batches").crashAt(CrashPoint.AFTER_HANDLER), order("B-2", "batches"));
 
