@@ -197,7 +197,7 @@ class SmokeIT {
 
     /** The observed listener alone may warn, of double effects. */
     @AfterAll
-    static void applicationStopsAndHasWarnedOfNothing() throws Exception {
+    static void applicationStopsAndHasLoggedNoWarning() throws Exception {
         assertThat(worker.stop()).as("exit code after SIGTERM").isEqualTo(143);
         assertThat(worker.lines("WARN")).allMatch(line -> line.contains("'observed'"));
         assertThat(worker.lines("ERROR")).isEmpty();

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
  * Marks the {@code DataSource} bean that keeps claims, in place of a pool that uses the application's connection
- * settings. It must lead to the primary only: startup fails if it routes reads to a replica.
+ * settings. It must connect to the primary only: startup fails if it routes reads to a replica.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)

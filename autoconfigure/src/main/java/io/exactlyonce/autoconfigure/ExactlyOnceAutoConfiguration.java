@@ -401,7 +401,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
         Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
         Executor thread = SystemScheduler.thread("exactly-once-observing-1", Integer.MAX_VALUE);
-        return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
+        return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_IN_PROGRESS);
     }
 
     /** Ensures that infrastructure advice is applied even with {@code spring.aop.auto=false}. */

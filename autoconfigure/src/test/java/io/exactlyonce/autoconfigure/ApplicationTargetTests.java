@@ -550,12 +550,12 @@ class ApplicationTargetTests {
                 "has no JDBC URL"),
         OTHER_DATABASE(
                 () -> new DriverManagerDataSource("jdbc:mysql://me:secret@db/shop", "me", "secret"),
-                "leads to jdbc:mysql:..., and claims need PostgreSQL"),
+                "connects to jdbc:mysql:..., and claims need PostgreSQL"),
         EMBEDDED(
                 () -> new EmbeddedDatabaseBuilder()
                         .setType(EmbeddedDatabaseType.H2)
                         .build(),
-                "leads to jdbc:h2:..., and claims need PostgreSQL");
+                "connects to jdbc:h2:..., and claims need PostgreSQL");
 
         private final Supplier<DataSource> made;
         private final String reason;
@@ -576,7 +576,7 @@ class ApplicationTargetTests {
     @Test
     void databaseThatBootTakesFromTheClassPathIsRefusedByClaimsOnly() {
         runner.run(context -> assertThat(impossible(context))
-                .contains("DataSource 'dataSource' leads to jdbc:h2:..., and claims need PostgreSQL"));
+                .contains("DataSource 'dataSource' connects to jdbc:h2:..., and claims need PostgreSQL"));
     }
 
     @Test

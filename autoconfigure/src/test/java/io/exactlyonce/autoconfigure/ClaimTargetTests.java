@@ -127,7 +127,7 @@ class ClaimTargetTests {
     }
 
     @Test
-    void windowThatIsTheLeaseIsHeldAgainstTheWaitForAConnectionOfAMarkedPoolOnly() {
+    void visibilityTimeoutThatIsTheLeaseIsComparedWithTheWaitForAConnectionOfAMarkedPoolOnly() {
         runner.withUserConfiguration(Marked.class)
                 .run(context -> assertThat(rulesThatFindSomething(context)).contains("connection-timeout"));
         runner.run(context -> assertThat(rulesThatFindSomething(context)).doesNotContain("connection-timeout"));

@@ -128,7 +128,7 @@ class ExactlyOnceAutoConfigurationTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"postgresql", "dynamodb"})
-    void storeWhoseModuleIsMissingStopsTheStart(String store) {
+    void storeWhoseModuleIsMissingFailsStartup(String store) {
         runner.withClassLoader(new FilteredClassLoader(POSTGRES))
                 .withPropertyValues("exactly-once.claim.store=" + store)
                 .run(context -> assertThat(context)
@@ -291,7 +291,7 @@ class ExactlyOnceAutoConfigurationTests {
     }
 
     @Test
-    void breachOfAWindowIsToldToTheApplicationsObserverAndPublishedAsAnEvent() {
+    void breachOfAVisibilityTimeoutIsReportedToTheApplicationsObserverAndPublishedAsAnEvent() {
         Queue<WindowWarning.Kind> told = new ConcurrentLinkedQueue<>();
         Queue<Object> published = new ConcurrentLinkedQueue<>();
         EngineScheduler scheduler = mock();

@@ -76,7 +76,7 @@ class ExactlyOncePropertiesTests {
             listeners.orders.retry.max-delay, 1s,   12h,  900ms, 13h
             listeners.orders.max-attempts,   0,     1000,       -1,    1001
             """)
-    void valueOutOfBoundsStopsTheStartWithValueAndBounds(
+    void valueOutOfBoundsFailsStartupWithValueAndBounds(
             String property, String least, String most, String less, String more) {
         for (String value : List.of(less, more)) {
             FailureAnalysis analysis =

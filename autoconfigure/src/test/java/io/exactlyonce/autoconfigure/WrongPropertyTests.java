@@ -106,7 +106,7 @@ class WrongPropertyTests {
                 "listeners.orders.retension=30d",
                 "listeners.orders.claim.retention=30d"
             })
-    void nameThatNothingReadsStopsTheStart(String property) {
+    void nameThatNothingReadsFailsStartup(String property) {
         FailureAnalysis analysis = startWith(property);
 
         assertThat(analysis.getDescription())
@@ -121,7 +121,7 @@ class WrongPropertyTests {
 
     /** A rollback must not fail because of a property of the newer version. */
     @Test
-    void nameThatNothingReadsIsOnlyWarnedOfWhereVersionsShareTheirConfiguration(CapturedOutput output) {
+    void nameThatNothingReadsIsOnlyLoggedWhereVersionsShareTheirConfiguration(CapturedOutput output) {
         application
                 .withPropertyValues(
                         "exactly-once.unknown-properties=warn",
@@ -138,7 +138,7 @@ class WrongPropertyTests {
 
     /** Several applications share a configuration, and each has only some of the listeners. */
     @Test
-    void listenerThatThereIsNotIsOnlyWarnedOfThere(CapturedOutput output) {
+    void propertyOfAMissingListenerIsOnlyLoggedThere(CapturedOutput output) {
         application
                 .withPropertyValues(
                         "exactly-once.unknown-properties=warn", "exactly-once.listeners.orders.retention=30d")
@@ -198,7 +198,7 @@ class WrongPropertyTests {
     /** A template may produce an empty value. A known property then has nothing to read, either. */
     @ParameterizedTest
     @ValueSource(strings = {"claim.lease", "claim.retention", "mode"})
-    void emptyValueStopsTheStart(String property) {
+    void emptyValueFailsStartup(String property) {
         FailureAnalysis analysis = startWith(property + "=${nothing:}");
 
         assertThat(analysis.getDescription()).startsWith("Nothing reads exactly-once.%s (set by ".formatted(property));

@@ -48,7 +48,7 @@ public final class Attempt {
     private String group = "";
     private @Nullable ClaimSpec spec;
     private boolean keepsResult;
-    private boolean begun;
+    private boolean processingStarted;
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
     private @Nullable ClaimResolution resolution;
@@ -162,8 +162,8 @@ public final class Attempt {
 
     /** Starts processing, unless the listener stopped. Returns whether processing started, now or before. */
     public boolean begin() {
-        begun = begun || delivery.beginProcessing();
-        return begun;
+        processingStarted = processingStarted || delivery.beginProcessing();
+        return processingStarted;
     }
 
     /** Returns whether the key must still be claimed: there is a key, and no request for it was made yet. */
@@ -193,7 +193,7 @@ public final class Attempt {
      * @return false if the listener stopped meanwhile, and the caller must release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
-        MessageVisibility renewed = delivery.window();
+        MessageVisibility renewed = delivery.visibility();
         claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
         renewed.renewLease(id(), request().lease(), askedAt, delivery::stopHandler);
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
@@ -235,15 +235,17 @@ public final class Attempt {
         return claim != null
                 && delivery.mayHandlerBegin()
                 && (isUnprotected()
-                        ? delivery.window().isInvisible()
-                        : delivery.window().isHeld())
-                && !delivery.window().isPastTimeout();
+                        ? delivery.visibility().isInvisible()
+                        : delivery.visibility().isHeld())
+                && !delivery.visibility().isPastTimeout();
     }
 
     /** Returns whether the handler runs, was not stopped, and has a valid lease by this JVM's clock. */
     public boolean mayWork() {
         return delivery.isHandling()
-                && (isTransactional() || isUnprotected() || delivery.window().isHeld());
+                && (isTransactional()
+                        || isUnprotected()
+                        || delivery.visibility().isHeld());
     }
 
     /**
@@ -258,15 +260,15 @@ public final class Attempt {
         }
         resolution = outcome;
         if (outcome instanceof ClaimResolution.Completed) {
-            delivery.window().completing();
+            delivery.visibility().completing();
             return delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
         }
-        delivery.window().stopLeaseRenewal();
+        delivery.visibility().stopLeaseRenewal();
         return delivery.markFailed();
     }
 
     private boolean endUnprotected(boolean hasSucceeded) {
-        delivery.window().cancelTimeout();
+        delivery.visibility().cancelTimeout();
         return hasSucceeded
                 ? delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED)
                         && delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED)

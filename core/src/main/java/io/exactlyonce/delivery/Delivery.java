@@ -46,7 +46,7 @@ public final class Delivery {
 
     private volatile DeliveryState state = DeliveryState.RECEIVED;
     private volatile CompletableFuture<Void> processed = PROCESSED;
-    private volatile @Nullable MessageVisibility window;
+    private volatile @Nullable MessageVisibility visibility;
     private volatile @Nullable Disposition disposition;
     private volatile @Nullable Cancellation call;
     private volatile boolean heldBack;
@@ -131,16 +131,16 @@ public final class Delivery {
     }
 
     public void renewBy(MessageVisibility renewed) {
-        window = renewed;
+        visibility = renewed;
     }
 
     public boolean isRenewed() {
-        return window != null;
+        return visibility != null;
     }
 
     /** Returns the visibility timeout and the lease. */
-    public MessageVisibility window() {
-        MessageVisibility renewed = window;
+    public MessageVisibility visibility() {
+        MessageVisibility renewed = visibility;
         if (renewed == null) {
             throw new IllegalStateException("Delivery of message %s has not started".formatted(messageId));
         }
@@ -168,11 +168,11 @@ public final class Delivery {
     boolean beginProcessing() {
         // Set before the step, so that a stopping listener does not treat this delivery as unprocessed.
         processed = new CompletableFuture<>();
-        boolean begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
-        if (!begun) {
+        boolean started = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+        if (!started) {
             endProcessing();
         }
-        return begun;
+        return started;
     }
 
     /** Ends the processing. If possible, the outcome is recorded by now. */
@@ -202,7 +202,7 @@ public final class Delivery {
 
     /** Returns whether the handler was not stopped, and no other consumer can have the message. */
     public boolean mayStillBeHandled() {
-        return mayHandlerBegin() && window().isInvisible();
+        return mayHandlerBegin() && visibility().isInvisible();
     }
 
     /** Returns whether the state permits the handler to start, unless a stop prevents it. */
@@ -403,7 +403,7 @@ public final class Delivery {
 
     /** Lets the handler change the message's visibility itself, like {@link MessageVisibility#choose}. */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
-        return window().choose(wanted, request);
+        return visibility().choose(wanted, request);
     }
 
     /**

@@ -98,8 +98,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      * owner may end long before a long lease.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
-        Duration window = delivery.settings().window().length();
-        Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
+        Duration visibilityTimeout = delivery.settings().window().length();
+        Duration lease =
+                held.leaseRemaining().compareTo(visibilityTimeout) > 0 ? visibilityTimeout : held.leaseRemaining();
         log.debug("{} waits: {} is held elsewhere", delivery, delivery.attempt().spec());
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }

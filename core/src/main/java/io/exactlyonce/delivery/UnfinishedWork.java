@@ -33,10 +33,10 @@ import org.springframework.util.ReflectionUtils;
 public final class UnfinishedWork {
 
     /** The kinds of work that begins when its result is used. */
-    private static final Set<Class<?>> NOT_BEGUN =
+    private static final Set<Class<?>> DEFERRED =
             Set.of(Callable.class, Runnable.class, Supplier.class, BaseStream.class, Iterator.class, Spliterator.class);
 
-    private static final Set<String> NOT_BEGUN_BY_NAME = Set.of(
+    private static final Set<String> DEFERRED_BY_NAME = Set.of(
             "kotlin.Function",
             "kotlin.Lazy",
             "kotlin.sequences.Sequence",
@@ -46,7 +46,7 @@ public final class UnfinishedWork {
             "okhttp3.Call",
             "retrofit2.Call");
 
-    private static final Set<Class<?>> BEGUN = Set.of(
+    private static final Set<Class<?>> ASYNCHRONOUS = Set.of(
             Future.class,
             CompletionStage.class,
             Flow.Publisher.class,
@@ -60,7 +60,7 @@ public final class UnfinishedWork {
             "kotlinx.coroutines.channels.ReceiveChannel",
             "kotlin.coroutines.Continuation");
 
-    private static final Set<String> BEGUN_BY_NAME = Set.of(
+    private static final Set<String> ASYNCHRONOUS_BY_NAME = Set.of(
             "org.reactivestreams.Publisher",
             "org.reactivestreams.Subscription",
             "reactor.core.Disposable",
@@ -105,7 +105,7 @@ public final class UnfinishedWork {
     private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
-            return is(type, UnfinishedWork::isBegunKind) || isNotBegun(type);
+            return is(type, UnfinishedWork::isAsynchronousKind) || isDeferred(type);
         }
     };
 
@@ -122,8 +122,10 @@ public final class UnfinishedWork {
     }
 
     /** Returns whether objects of a class stand for work that begins when they are used. */
-    public static boolean isNotBegun(Class<?> type) {
-        return is(type, UnfinishedWork::isNotBegunKind) && !is(type, UnfinishedWork::isBegunKind) && !isValue(type);
+    public static boolean isDeferred(Class<?> type) {
+        return is(type, UnfinishedWork::isDeferredKind)
+                && !is(type, UnfinishedWork::isAsynchronousKind)
+                && !isValue(type);
     }
 
     /**
@@ -134,12 +136,14 @@ public final class UnfinishedWork {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
     }
 
-    private static boolean isBegunKind(Class<?> kind) {
-        return BEGUN.contains(kind) || BEGUN_BY_NAME.contains(kind.getName()) || COROUTINES.contains(kind.getName());
+    private static boolean isAsynchronousKind(Class<?> kind) {
+        return ASYNCHRONOUS.contains(kind)
+                || ASYNCHRONOUS_BY_NAME.contains(kind.getName())
+                || COROUTINES.contains(kind.getName());
     }
 
-    private static boolean isNotBegunKind(Class<?> kind) {
-        return NOT_BEGUN.contains(kind) || NOT_BEGUN_BY_NAME.contains(kind.getName());
+    private static boolean isDeferredKind(Class<?> kind) {
+        return DEFERRED.contains(kind) || DEFERRED_BY_NAME.contains(kind.getName());
     }
 
     private static boolean is(Class<?> type, Predicate<Class<?>> kind) {
@@ -177,7 +181,7 @@ public final class UnfinishedWork {
         }
         List<ResolvableType> parts = new ArrayList<>(List.of(type.getGenerics()));
         for (ResolvableType parent : type.getInterfaces()) {
-            if (!isValue(raw) || !isNotBegun(parent.toClass())) {
+            if (!isValue(raw) || !isDeferred(parent.toClass())) {
                 parts.add(parent);
             }
         }
@@ -203,7 +207,7 @@ public final class UnfinishedWork {
             if (!Modifier.isStatic(field.getModifiers())) {
                 Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
                 // A value may keep a function that the value calls itself.
-                if (found != null && !isNotBegun(found)) {
+                if (found != null && !isDeferred(found)) {
                     return found;
                 }
             }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class ObservedClaims implements AutoCloseable {
 
     /** The limit on observations in progress, which are running handlers and steps that wait for the store. */
-    public static final int MOST_UNDER_WAY = 5_000;
+    public static final int MOST_IN_PROGRESS = 5_000;
 
     private static final int MOST_TOGETHER = 100;
 
@@ -100,8 +100,8 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** Called before a handler is called. */
     public void begin(ObservedRun run) {
-        run.isBegun = pending.addAndGet(run.room) <= most;
-        if (run.isBegun) {
+        run.isAdmitted = pending.addAndGet(run.room) <= most;
+        if (run.isAdmitted) {
             add(new Step(run, false));
         } else {
             pending.addAndGet(-run.room);
@@ -115,7 +115,7 @@ public final class ObservedClaims implements AutoCloseable {
      * @param failure the handler's failure; {@code null} if it succeeded
      */
     public void ended(ObservedRun run, @Nullable Throwable failure) {
-        if (run.isBegun) {
+        if (run.isAdmitted) {
             run.failure = failure;
             add(new Step(run, true));
         }
@@ -146,34 +146,34 @@ public final class ObservedClaims implements AutoCloseable {
      */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
-        List<ObservedRun> begun = new ArrayList<>();
+        List<ObservedRun> starting = new ArrayList<>();
         List<ObservedRun> ended = new ArrayList<>();
         for (Step next = steps.peek();
                 next != null && keys.size() < MOST_TOGETHER && (next.isEnd() || !keys.contains(next.run().key));
                 next = steps.peek()) {
             keys.add(next.run().key);
-            (next.isEnd() ? ended : begun).add(steps.remove().run());
+            (next.isEnd() ? ended : starting).add(steps.remove().run());
         }
         try {
-            claim(begun);
+            claim(starting);
             end(ended);
         } finally {
             ended.forEach(this::forget);
         }
     }
 
-    private void claim(List<ObservedRun> begun) {
-        if (begun.isEmpty()) {
+    private void claim(List<ObservedRun> starting) {
+        if (starting.isEmpty()) {
             return;
         }
         List<ClaimRequest> requests =
-                begun.stream().map(run -> run.request(policy)).toList();
+                starting.stream().map(run -> run.request(policy)).toList();
         List<ClaimOutcome> outcomes = call(() -> {
             readiness.run();
             return store.claim(requests);
         });
-        for (int index = 0; index < begun.size(); index++) {
-            claimed(begun.get(index), outcomes == null ? null : outcomes.get(index));
+        for (int index = 0; index < starting.size(); index++) {
+            claimed(starting.get(index), outcomes == null ? null : outcomes.get(index));
         }
     }
 

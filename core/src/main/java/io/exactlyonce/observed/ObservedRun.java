@@ -29,7 +29,7 @@ public final class ObservedRun {
     private @Nullable Content content;
 
     /** True if the limit on observations admitted this run. */
-    boolean isBegun;
+    boolean isAdmitted;
 
     /** The failure of the handler; {@code null} if there is none. */
     @Nullable Throwable failure;

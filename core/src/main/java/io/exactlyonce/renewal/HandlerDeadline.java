@@ -16,7 +16,7 @@ final class HandlerDeadline {
 
     private static final Logger log = LoggerFactory.getLogger(HandlerDeadline.class);
 
-    private final MessageVisibility window;
+    private final MessageVisibility visibility;
     private final ClaimKey key;
     private final Duration timeout;
     private final long end;
@@ -29,17 +29,17 @@ final class HandlerDeadline {
      *
      * @param handler interrupted at the deadline; must not block
      */
-    HandlerDeadline(MessageVisibility window, ClaimKey key, Duration timeout, Runnable handler) {
-        this.window = window;
+    HandlerDeadline(MessageVisibility visibility, ClaimKey key, Duration timeout, Runnable handler) {
+        this.visibility = visibility;
         this.key = key;
         this.timeout = timeout;
-        this.end = window.renewer.now() + timeout.toNanos();
+        this.end = visibility.renewer.now() + timeout.toNanos();
         this.handler = handler;
     }
 
     /** Returns whether the deadline has passed, even before the handler is interrupted. */
     boolean isPast() {
-        return end - window.renewer.now() <= 0;
+        return end - visibility.renewer.now() <= 0;
     }
 
     /** Returns whether the handler was interrupted, or is being interrupted now. */
@@ -58,10 +58,10 @@ final class HandlerDeadline {
         log.warn(
                 "The handler of {} runs longer than its timeout of {} ms: it is interrupted, and its "
                         + "message and claim are no longer renewed",
-                window,
+                visibility,
                 timeout.toMillis());
         handler.run();
-        window.renewer.events.accept(new RenewalEvent.TimedOut(window.subscription, key));
+        visibility.renewer.events.accept(new RenewalEvent.TimedOut(visibility.subscription, key));
     }
 
     /** Called when the handler ended, so that it is no longer interrupted. */

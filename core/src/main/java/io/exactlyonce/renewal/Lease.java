@@ -25,22 +25,22 @@ public final class Lease extends Renewable {
     private static final Logger log = LoggerFactory.getLogger(Lease.class);
 
     final ClaimId claim;
-    private final @Nullable MessageVisibility window;
+    private final @Nullable MessageVisibility visibility;
     private final Runnable holder;
 
     /**
-     * @param window of the claim's delivery; {@code null} if the claim has no message
+     * @param visibility of the claim's message; {@code null} if the claim has no message
      * @param holder is stopped if the lease is lost; must not block
      */
     Lease(
             Renewer renewer,
-            @Nullable MessageVisibility window,
+            @Nullable MessageVisibility visibility,
             ClaimId claim,
             Duration length,
             long askedAt,
             Runnable holder) {
-        super(renewer, length, window == null ? askedAt : window.receivedAt, askedAt);
-        this.window = window;
+        super(renewer, length, visibility == null ? askedAt : visibility.receivedAt, askedAt);
+        this.visibility = visibility;
         this.claim = claim;
         this.holder = holder;
     }
@@ -68,12 +68,12 @@ public final class Lease extends Renewable {
     /** Returns false after a handler's timeout. Then the lease expires, like the message's visibility timeout. */
     @Override
     boolean isKept() {
-        return window == null ? renewer.schedule.enabled() : window.isKept();
+        return visibility == null ? renewer.schedule.enabled() : visibility.isKept();
     }
 
     @Override
     void report(Result result) {
-        Subscription subscription = window == null ? null : window.subscription;
+        Subscription subscription = visibility == null ? null : visibility.subscription;
         Object whose = subscription == null ? "a call of ExactlyOnceOperations" : subscription;
         if (result == Result.LOST && ending) {
             log.warn(

@@ -40,7 +40,7 @@ public final class MessageVisibility extends Renewable {
     final String messageId;
     final String receiptHandle;
     private volatile @Nullable Lease lease;
-    private volatile CompletableFuture<Void> underWay = DONE;
+    private volatile CompletableFuture<Void> inProgress = DONE;
     private volatile @Nullable HandlerDeadline deadline;
 
     MessageVisibility(
@@ -77,7 +77,7 @@ public final class MessageVisibility extends Renewable {
         Duration timeout = subscription.timeout();
         cancelTimeout();
         // The listener may have stopped first.
-        if (timeout != null && renewer.windows.contains(this)) {
+        if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);
             deadline = started;
@@ -146,7 +146,7 @@ public final class MessageVisibility extends Renewable {
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
-        return underWay;
+        return inProgress;
     }
 
     /** Returns true once this has expired, because another consumer may have the message. */
@@ -163,7 +163,7 @@ public final class MessageVisibility extends Renewable {
     synchronized boolean attempt(long now) {
         boolean begins = !isOver(now) && super.attempt(now);
         if (begins) {
-            underWay = new CompletableFuture<>();
+            inProgress = new CompletableFuture<>();
         }
         return begins;
     }
@@ -171,7 +171,7 @@ public final class MessageVisibility extends Renewable {
     @Override
     void answered(Result answer, long askedAt) {
         // Read before {@code super.answered} permits the next attempt, which replaces this future.
-        CompletableFuture<Void> answered = underWay;
+        CompletableFuture<Void> answered = inProgress;
         super.answered(answer, askedAt);
         answered.complete(null);
     }
@@ -203,8 +203,8 @@ public final class MessageVisibility extends Renewable {
         CompletableFuture<Void> chosen = new CompletableFuture<>();
         long askedAt = renewer.now();
         synchronized (this) {
-            if (!underWay.isDone()) {
-                return underWay.thenCompose(answered -> choose(wanted, request));
+            if (!inProgress.isDone()) {
+                return inProgress.thenCompose(answered -> choose(wanted, request));
             }
             if (isOver(askedAt) || !take(askedAt)) {
                 return CompletableFuture.failedFuture(
@@ -212,7 +212,7 @@ public final class MessageVisibility extends Renewable {
                                         + "expired, and another consumer may own it")
                                 .formatted(this)));
             }
-            underWay = chosen;
+            inProgress = chosen;
         }
         return DONE.thenCompose(ready -> request.get()).whenComplete((changed, failure) -> {
             chosen(askedAt, failure == null ? wanted : null);
@@ -223,7 +223,7 @@ public final class MessageVisibility extends Renewable {
     /** Stops all renewals. Does not wait for a renewal in progress. */
     public synchronized void stop() {
         stopLeaseRenewal();
-        renewer.windows.remove(this);
+        renewer.visibilities.remove(this);
         end();
     }
 
@@ -233,7 +233,7 @@ public final class MessageVisibility extends Renewable {
      */
     private synchronized CompletableFuture<Void> ended() {
         stop();
-        return underWay;
+        return inProgress;
     }
 
     /**
@@ -245,14 +245,14 @@ public final class MessageVisibility extends Renewable {
      */
     public static void returnAll(Subscription subscription, Map<MessageVisibility, Duration> delays) {
         Map<MessageVisibility, Change> ready = new LinkedHashMap<>(delays.size());
-        delays.forEach((window, delay) -> {
-            boolean ours = window.isInvisible();
-            CompletableFuture<Void> ended = window.ended();
+        delays.forEach((visibility, delay) -> {
+            boolean ours = visibility.isInvisible();
+            CompletableFuture<Void> ended = visibility.ended();
             if (ours && ended.isDone()) {
-                ready.putAll(window.exposure(delay));
+                ready.putAll(visibility.exposure(delay));
             } else if (ours) {
                 Boundary.detach(
-                        "Returning a message", ended.thenRun(() -> expose(subscription, window.exposure(delay))));
+                        "Returning a message", ended.thenRun(() -> expose(subscription, visibility.exposure(delay))));
             }
         });
         expose(subscription, ready);
@@ -278,14 +278,14 @@ public final class MessageVisibility extends Renewable {
                         .thenAccept(answers -> returned(subscription, changes.keySet(), answers)));
     }
 
-    private static void returned(Subscription subscription, Set<MessageVisibility> windows, Answers answers) {
+    private static void returned(Subscription subscription, Set<MessageVisibility> visibilities, Answers answers) {
         if (answers.failure() != null) {
             log.warn(
                     "Returning messages of {} failed; they become visible when their visibility timeouts end",
                     subscription,
                     PrintableException.of(answers.failure()));
         }
-        windows.forEach(window -> window.returned(answers));
+        visibilities.forEach(visibility -> visibility.returned(answers));
     }
 
     private void returned(Answers answers) {

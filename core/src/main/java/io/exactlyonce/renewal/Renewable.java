@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>WAITING: the next renewal is not due yet;
- *   <li>UNDER_WAY: a renewal was requested, and is not answered yet;
+ *   <li>IN_PROGRESS: a renewal was requested, and is not answered yet;
  *   <li>OVER: it is lost, or no longer needed.
  * </ul>
  *
@@ -40,7 +40,7 @@ abstract class Renewable {
 
     private enum State {
         WAITING,
-        UNDER_WAY,
+        IN_PROGRESS,
         OVER
     }
 
@@ -104,7 +104,7 @@ abstract class Renewable {
         if (isOverForGood(now)) {
             return true;
         }
-        return state == State.UNDER_WAY ? answerDue - now <= 0 : isInItsLastMoment(now) && (failing || !isKept());
+        return state == State.IN_PROGRESS ? answerDue - now <= 0 : isInItsLastMoment(now) && (failing || !isKept());
     }
 
     /** Returns whether a renewal is due. */
@@ -146,14 +146,14 @@ abstract class Renewable {
         if (state != State.WAITING) {
             return false;
         }
-        state = State.UNDER_WAY;
+        state = State.IN_PROGRESS;
         answerDue = now + Math.max(LATE_ANSWER.toNanos(), end - now);
         return true;
     }
 
     /** Returns whether an attempt waits for its answer. Returns false if this was ended meanwhile. */
-    synchronized boolean isUnderWay() {
-        return state == State.UNDER_WAY;
+    synchronized boolean isInProgress() {
+        return state == State.IN_PROGRESS;
     }
 
     /**
@@ -172,7 +172,7 @@ abstract class Renewable {
     /** Called with the answer to an attempt. Does nothing if this was lost or stopped meanwhile. */
     void answered(Result answer, long askedAt) {
         synchronized (this) {
-            if (state != State.UNDER_WAY) {
+            if (state != State.IN_PROGRESS) {
                 return;
             }
             state = answer == Result.LOST ? State.OVER : State.WAITING;
@@ -203,7 +203,7 @@ abstract class Renewable {
      * @param wanted {@code null} if the handler's own request failed: then nothing changes
      */
     synchronized void chosen(long askedAt, @Nullable Duration wanted) {
-        if (state == State.UNDER_WAY) {
+        if (state == State.IN_PROGRESS) {
             state = State.WAITING;
         }
         if (wanted == null) {

@@ -69,7 +69,7 @@ public final class Renewer {
     final RenewalSchedule schedule;
     final Consumer<RenewalEvent> events;
     final Jitter random;
-    final Set<MessageVisibility> windows = ConcurrentHashMap.newKeySet();
+    final Set<MessageVisibility> visibilities = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
     /** The deadlines of running handlers. */
@@ -118,10 +118,10 @@ public final class Renewer {
             String messageId,
             String receiptHandle,
             long receivedAt) {
-        MessageVisibility window =
+        MessageVisibility visibility =
                 new MessageVisibility(this, subscription, length, messageId, receiptHandle, receivedAt);
-        windows.add(window);
-        return window;
+        visibilities.add(visibility);
+        return visibility;
     }
 
     /**
@@ -141,7 +141,7 @@ public final class Renewer {
 
     /** Returns how many deliveries are renewed. */
     public int renewedCount() {
-        return windows.size();
+        return visibilities.size();
     }
 
     /**
@@ -165,11 +165,11 @@ public final class Renewer {
     public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
         lastLeaseTick = lastTick;
-        EngineScheduler.PeriodicTask visibility = scheduler.every(TICK, threads + 1, this::tickVisibility);
+        EngineScheduler.PeriodicTask visibilityTicks = scheduler.every(TICK, threads + 1, this::tickVisibility);
         EngineScheduler.PeriodicTask leaseTicks = scheduler.every(TICK, threads + 2, this::tickLeases);
         return () -> {
             leaseTicks.close();
-            visibility.close();
+            visibilityTicks.close();
         };
     }
 
@@ -199,15 +199,15 @@ public final class Renewer {
         waiting.drainTo(chunk, CHUNK);
         Boundary.guard(
                 "A renewal of leases",
-                () -> renew(chunk.stream().filter(Lease::isUnderWay).toList()),
+                () -> renew(chunk.stream().filter(Lease::isInProgress).toList()),
                 crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now())));
     }
 
     private void tickVisibility() {
         long now = now();
         noticePause(now);
-        due(windows, now).stream()
-                .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
+        due(visibilities, now).stream()
+                .collect(Collectors.groupingBy(visibility -> visibility.subscription.visibility()))
                 .forEach((queue, messages) -> renew(queue, messages, now));
     }
 
@@ -222,13 +222,13 @@ public final class Renewer {
         // each entry.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
-                        && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
+                        && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {
             log.warn(
                     "Renewals were paused for {} ms, with {} deliveries in flight; those whose "
                             + "visibility timeouts have expired are not renewed. Look for long garbage "
                             + "collections, a starved CPU or a suspended machine",
                     late / 1_000_000,
-                    windows.size());
+                    visibilities.size());
             events.accept(new RenewalEvent.Paused(Duration.ofNanos(late)));
         }
     }
@@ -245,8 +245,8 @@ public final class Renewer {
 
     private static void renew(QueueVisibility queue, List<MessageVisibility> due, long askedAt) {
         List<Change> changes = due.stream()
-                .map(window -> new Change(
-                        window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
+                .map(visibility -> new Change(visibility.receiptHandle, (int)
+                        visibility.granted(askedAt).toSeconds()))
                 .toList();
         Boundary.detach(
                 "A renewal of visibility timeouts",
@@ -262,8 +262,8 @@ public final class Renewer {
                     due.get(0).subscription,
                     PrintableException.of(answers.failure()));
         }
-        for (MessageVisibility window : due) {
-            window.answered(result(answers.of(window.receiptHandle)), askedAt);
+        for (MessageVisibility visibility : due) {
+            visibility.answered(result(answers.of(visibility.receiptHandle)), askedAt);
         }
     }
 

@@ -96,7 +96,7 @@ class BatchDoubtTests {
     }
 
     @Test
-    void messageThatIsStoppedWhileAnothersReconcilerLooksIsLeftOutAndDisturbsNoOther() {
+    void messageThatIsStoppedWhileAnothersReconcilerRunsIsLeftOutAndDisturbsNoOther() {
         reconcile(attempt -> {
             batch.get(0).stopHandler();
             assertThat(Thread.currentThread().isInterrupted()).isFalse();

@@ -47,12 +47,12 @@ class DeliveryTests {
     @Test
     void onlyWhatNoThreadProcessesIsReturnedAtOnce() {
         Delivery untouched = rig.receive();
-        Delivery begun = claiming(rig.receive());
+        Delivery claiming = claiming(rig.receive());
 
         assertThat(untouched.holdBack()).isTrue();
         assertThat(untouched.holdBack()).as("once more").isTrue();
-        assertThat(begun.holdBack()).isFalse();
-        assertThat(begun.mayHandlerBegin()).isFalse();
+        assertThat(claiming.holdBack()).isFalse();
+        assertThat(claiming.mayHandlerBegin()).isFalse();
     }
 
     @Test

@@ -300,7 +300,7 @@ class DoubtTests {
      * the completion, because the effect has happened. The store decides whether to record the completion.
      */
     @Test
-    void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
+    void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerRan() throws Throwable {
         reconcile(
                 attempt -> {
                     rig.clock.advance(Duration.ofSeconds(25));
@@ -365,7 +365,7 @@ class DoubtTests {
     }
 
     @Test
-    void handlerIsNotCalledWhenItsLeaseEndedWhileTheReconcilerLooked() {
+    void handlerIsNotCalledWhenItsLeaseEndedWhileTheReconcilerRan() {
         assertNotCalledAfter(delivery, () -> rig.clock.advance(Duration.ofSeconds(25)));
 
         assertThat(rig.returns()).containsExactly(4);
@@ -386,7 +386,7 @@ class DoubtTests {
     }
 
     @Test
-    void handlerIsNotCalledWhenItsTimeoutPassedWhileTheReconcilerLooked() {
+    void handlerIsNotCalledWhenItsTimeoutPassedWhileTheReconcilerRan() {
         assertNotCalledAfter(rig.receiveLimited(Duration.ofSeconds(5)), () -> {
             rig.tickFor(Duration.ofSeconds(6));
             assertThat(Thread.interrupted()).isTrue();
@@ -399,7 +399,7 @@ class DoubtTests {
     }
 
     @Test
-    void messageIsVisibleAtOnceWhenItsListenerBeganToStopWhileTheReconcilerLooked() {
+    void messageIsVisibleAtOnceWhenItsListenerBeganToStopWhileTheReconcilerRan() {
         assertNotCalledAfter(delivery, () -> rig.deliveries().beginStop(rig.orders));
 
         assertThat(rig.returns()).containsExactly(0);
@@ -407,7 +407,7 @@ class DoubtTests {
 
     /** If the handler were not called, SQS would move the message to the dead-letter queue untried. */
     @Test
-    void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerLooked() throws Throwable {
+    void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerRan() throws Throwable {
         Delivery last = rig.receiveLast();
 
         reconcile(

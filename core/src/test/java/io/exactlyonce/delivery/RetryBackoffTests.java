@@ -60,7 +60,7 @@ class RetryBackoffTests {
 
     @ParameterizedTest
     @CsvSource({"1, 300, 60", "2, 300, 75", "3, 300, 100", "4, 300, 150", "5, 300, 300", "6, 300, 300", "5, 1, 30"})
-    void receivesThatAreLeftCoverTheHoldersTimeoutButNeverShortenTheBackoff(
+    void receivesThatAreLeftCoverTheOwnersTimeoutButNeverShortenTheBackoff(
             int receiveCount, long timeout, long seconds) {
         assertThat(ONE_MINUTE.sparing(delivery(receiveCount, Duration.ofSeconds(timeout), 5)))
                 .isEqualTo(Duration.ofSeconds(seconds));

@@ -135,7 +135,7 @@ class StoreOutageTests {
 
     /** Promise P13: an outage uses up no receive, and the first handler after the outage sees attempt 1. */
     @Test
-    void claimsThatFailUseNoReceiveUpAndGoOnWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {
+    void claimsThatFailUseNoReceiveUpAndContinueWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {
         rig.breaker.subscribe(rig.orders);
         rig.store.failClaims(true);
         Delivery one = asking(rig.orders, "A-1", "one", 1);
@@ -230,7 +230,7 @@ class StoreOutageTests {
 
     /** Promise P15: a listener that stops during an outage returns its messages when the next attempt fails. */
     @Test
-    void listenerThatStopsDuringAnOutageReturnsWhatItHasInHandWithTheNextAttempt() {
+    void listenerThatStopsDuringAnOutageReturnsItsDeliveriesInFlightWithTheNextAttempt() {
         rig.store.failClaims(true);
         Delivery delivery = asking(rig.orders, "A-1", "one", 1);
         CompletableFuture<Void> claimed = claim(delivery);

@@ -138,7 +138,7 @@ class SnsEnvelopeTests {
                 "[{\"Type\":\"Notification\",\"TopicArn\":\"a:b\",\"Message\":\"m\",\"Timestamp\":\"1\"}]",
                 "{\"detail\":{\"Type\":\"Notification\",\"TopicArn\":\"a:b\",\"Message\":\"m\",\"Timestamp\":\"1\"}}"
             })
-    void documentThatOnlyLooksLikeAnEnvelopeIsComparedAsAWhole(String document) {
+    void documentThatOnlyResemblesAnEnvelopeIsComparedAsAWhole(String document) {
         assertThat(body(document.replace("\"Timestamp\":\"1\"", "\"Timestamp\":\"2\"")))
                 .isNotEqualTo(body(document));
     }

@@ -151,7 +151,7 @@ class ObservedClaimsTests {
                 .toList();
     }
 
-    private void assertNothingIsUnderWay() {
+    private void assertNothingIsInProgress() {
         assertThat(claims.pending()).isZero();
         assertThat(busy.pending()).isZero();
         claims.close();
@@ -170,7 +170,7 @@ class ObservedClaimsTests {
 
         assertThat(store.completions()).containsExactly(new ClaimResolution.Completed(asked.id(), null));
         assertThat(seen).containsExactly("o1 alone");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -185,7 +185,7 @@ class ObservedClaimsTests {
                         new ClaimResolution.Released(claim, UnsupportedOperationException.class.getName(), false));
         claims.ended(begin("o2"), new IllegalStateException(new InterruptedException()));
         assertThat(store.releases()).last().matches(ClaimResolution.Released::inDoubt, "in doubt");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -220,7 +220,7 @@ class ObservedClaimsTests {
 
         assertThat(seen).containsExactly("o1 " + told);
         assertThat(store.completions()).isEmpty();
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /**
@@ -235,7 +235,7 @@ class ObservedClaimsTests {
 
         assertThat(seen).containsExactly("o1 takeover");
         assertThat(completed()).containsExactly("o1");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /**
@@ -253,7 +253,7 @@ class ObservedClaimsTests {
         end(again);
 
         assertThat(seen).containsExactly("o1 alone", "o1 overlap");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /**
@@ -268,7 +268,7 @@ class ObservedClaimsTests {
         end(slow);
 
         assertThat(seen).containsExactly("o1 alone", "o1 overlap");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -283,7 +283,7 @@ class ObservedClaimsTests {
         work();
 
         assertThat(seen).containsExactly("o1 alone", "o1 overlap");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /** A claim that is sent before the release would find the key still held by the failed handler. */
@@ -302,7 +302,7 @@ class ObservedClaimsTests {
         busy.ended(again, null);
         work();
         assertThat(seen).containsExactly("o1 alone", "o1 alone");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -316,7 +316,7 @@ class ObservedClaimsTests {
         assertThat(store.claimCalls()).isEqualTo(1);
         assertThat(store.completionCalls()).isEqualTo(1);
         assertThat(completed()).containsExactly("o1", "o2", "o3", "o4", "o5");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -329,7 +329,7 @@ class ObservedClaimsTests {
         assertThat(store.claims()).hasSize(2);
         assertThat(store.claims().get(1)).isEqualTo(store.claims().get(0));
         assertThat(seen).containsExactly("o1 alone");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /**
@@ -349,7 +349,7 @@ class ObservedClaimsTests {
         assertThat(store.completions().get(0).claim())
                 .isEqualTo(store.claims().get(0).id());
         assertThat(seen).hasSize(2);
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /** Two different bodies under one key are not duplicates. A listener that enforces would refuse the second body. */
@@ -401,7 +401,7 @@ class ObservedClaimsTests {
         loseCompletion();
         end(beside);
         assertThat(seen).hasSize(3);
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test
@@ -414,7 +414,7 @@ class ObservedClaimsTests {
 
         assertThat(store.completions()).hasSize(2);
         assertThat(seen).containsExactly("o1 alone", "connection refused", "unobserved outcome");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     private static ClaimId refuse() {
@@ -438,12 +438,12 @@ class ObservedClaimsTests {
 
         assertThat(lost).isNotEqualTo(locked);
         assertThat(seen).containsExactly("o2 overlap", "unobserved outcome");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     /** An observed listener starts without waiting for the database. */
     @Test
-    void storeIsProvedBesideTheStartAndUntilItCanBeUsed() {
+    void storeIsProvedDuringStartupAndUntilItCanBeUsed() {
         Deque<String> failures = new ArrayDeque<>(List.of("away", "away", "no table", "no table"));
         ObservedClaims unready = claims(
                 queued::add,
@@ -533,7 +533,7 @@ class ObservedClaimsTests {
 
     /** The simulated crash is an AssertionError. The library treats an OutOfMemoryError in the same way. */
     @Test
-    void crashCostsWhatIsInHandAndNoLaterHandlerOfTheKey(CapturedOutput output) {
+    void crashCostsTheRunsInProgressAndNoLaterHandlerOfTheKey(CapturedOutput output) {
         isMemoryUsedUp = true;
         ObservedRun crashed = run("o1");
         claims.begin(crashed);
@@ -545,7 +545,7 @@ class ObservedClaimsTests {
 
         assertThat(seen).containsExactly("o1 alone");
         assertThat(completed()).containsExactly("o1");
-        assertNothingIsUnderWay();
+        assertNothingIsInProgress();
     }
 
     @Test

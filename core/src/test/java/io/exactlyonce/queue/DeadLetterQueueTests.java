@@ -243,7 +243,7 @@ class DeadLetterQueueTests {
     }
 
     @Test
-    void lookTakesNothing() {
+    void messagesThatAreShownStayInTheQueue() {
         put("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11");
 
         DeadLetterQueue.Look look = dead.look();
@@ -260,7 +260,7 @@ class DeadLetterQueueTests {
      * could move messages to the next dead-letter queue.
      */
     @Test
-    void queueWithADeadLetterQueueOfItsOwnIsNotLookedAt() {
+    void queueWithADeadLetterQueueOfItsOwnIsNotShown() {
         put("1");
         sqs.policy = "{\"deadLetterTargetArn\":\"%sgraveyard\",\"maxReceiveCount\":3}".formatted(ARN);
 

@@ -24,11 +24,11 @@ class HandlerChoiceTests {
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private final RenewalRig rig = RenewalRig.renewing();
-    private final MessageVisibility window = rig.hold(30);
+    private final MessageVisibility visibility = rig.hold(30);
     private final AtomicInteger sent = new AtomicInteger();
 
     private CompletableFuture<Void> choose(Duration wanted) {
-        return window.choose(wanted, () -> {
+        return visibility.choose(wanted, () -> {
             sent.incrementAndGet();
             return CompletableFuture.completedFuture(null);
         });
@@ -37,7 +37,7 @@ class HandlerChoiceTests {
     /** Chooses a visibility timeout. The queue answers when the test completes the returned future. */
     private CompletableFuture<Void> chooseLater(Duration wanted) {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        window.choose(wanted, () -> answer);
+        visibility.choose(wanted, () -> answer);
         return answer;
     }
 
@@ -51,8 +51,8 @@ class HandlerChoiceTests {
         assertThat(rig.millisOfRequests(Duration.ofSeconds(300))).containsExactly(285_000L, 300_000L);
 
         assertThat(rig.queue.changes()).containsOnly(new Change("handle", 30));
-        assertThat(rig.windowResults).containsOnly(Result.SUCCEEDED);
-        assertThat(window.isHeld()).as("the lease is renewed all the same").isTrue();
+        assertThat(rig.visibilityResults).containsOnly(Result.SUCCEEDED);
+        assertThat(visibility.isHeld()).as("the lease is renewed all the same").isTrue();
     }
 
     @Test
@@ -67,7 +67,7 @@ class HandlerChoiceTests {
     void longerVisibilityIsNotShortenedByAReturn() {
         choose(LONG);
 
-        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+        RenewalRig.returnAfter(visibility, Duration.ofSeconds(5));
 
         assertThat(rig.queue.requests()).isEmpty();
     }
@@ -78,22 +78,22 @@ class HandlerChoiceTests {
         rig.tickFor(Duration.ofSeconds(45));
         assertThat(rig.queue.requests()).hasSize(1);
 
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
 
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
 
     /** Another consumer may receive the message once the visibility timeout has expired. */
     @Test
-    void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
+    void choiceThatFailsAfterItsVisibilityTimeoutWasLostDoesNotBringTheVisibilityTimeoutBack() {
         CompletableFuture<Void> answer = chooseLater(LONG);
         rig.tickFor(Duration.ofSeconds(31));
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.visibilityResults).containsExactly(Result.LOST);
 
         answer.completeExceptionally(new IllegalStateException("throttled"));
         rig.tickFor(Duration.ofMinutes(1));
 
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.visibilityResults).containsExactly(Result.LOST);
         assertThat(rig.queue.requests()).isEmpty();
     }
 
@@ -103,12 +103,12 @@ class HandlerChoiceTests {
         choose(Duration.ZERO);
 
         rig.tickFor(Duration.ofMinutes(1));
-        assertThat(window.isInvisible()).isFalse();
-        assertThat(window.isHeld()).isTrue();
-        RenewalRig.returnAfter(window, Duration.ofSeconds(9));
+        assertThat(visibility.isInvisible()).isFalse();
+        assertThat(visibility.isHeld()).isTrue();
+        RenewalRig.returnAfter(visibility, Duration.ofSeconds(9));
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.windowResults).isEmpty();
+        assertThat(rig.visibilityResults).isEmpty();
         assertThat(output).doesNotContain("is lost");
         assertThat(rig.timesLost).hasValue(0);
     }
@@ -117,12 +117,12 @@ class HandlerChoiceTests {
     @Test
     void zeroThatIsAnsweredAfterTheDeliverysEndIsNotOverwrittenByAReturn() {
         CompletableFuture<Void> answer = chooseLater(Duration.ZERO);
-        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+        RenewalRig.returnAfter(visibility, Duration.ofSeconds(5));
 
         answer.complete(null);
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.windowResults).isEmpty();
+        assertThat(rig.visibilityResults).isEmpty();
     }
 
     /** The answer arrives during one tick: after {@code isDue} and before {@code attempt}. */
@@ -131,16 +131,16 @@ class HandlerChoiceTests {
         CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(1));
         rig.clock.advance(Duration.ofSeconds(2));
         long now = rig.clock.nanoTime();
-        window.expire(now);
-        assertThat(window.isDue(now)).isFalse();
+        visibility.expire(now);
+        assertThat(visibility.isDue(now)).isFalse();
 
         answer.complete(null);
 
-        assertThat(window.attempt(now)).isFalse();
+        assertThat(visibility.attempt(now)).isFalse();
     }
 
     @Test
-    void choiceWaitsForARenewalUnderWayWhichWouldOverwriteIt() {
+    void choiceWaitsForARenewalInProgressWhichWouldOverwriteIt() {
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
@@ -156,10 +156,10 @@ class HandlerChoiceTests {
     }
 
     @Test
-    void renewalAndReturnWaitForAChoiceUnderWay() {
+    void renewalAndReturnWaitForAChoiceInProgress() {
         CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(40));
         rig.tickFor(Duration.ofSeconds(20));
-        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
+        RenewalRig.returnAfter(visibility, Duration.ofSeconds(50));
         assertThat(rig.queue.requests()).isEmpty();
 
         answer.complete(null);
@@ -170,9 +170,9 @@ class HandlerChoiceTests {
     @Test
     void choiceThatFailedChangesNothing() {
         IllegalStateException refused = new IllegalStateException("refused");
-        assertThat(window.choose(Duration.ZERO, () -> CompletableFuture.failedFuture(refused)))
+        assertThat(visibility.choose(Duration.ZERO, () -> CompletableFuture.failedFuture(refused)))
                 .isCompletedExceptionally();
-        assertThat(window.choose(LONG, () -> {
+        assertThat(visibility.choose(LONG, () -> {
                     throw refused;
                 }))
                 .isCompletedExceptionally();
@@ -180,7 +180,7 @@ class HandlerChoiceTests {
         rig.tickFor(Duration.ofSeconds(15));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
-        assertThat(window.isInvisible()).isTrue();
+        assertThat(visibility.isInvisible()).isTrue();
     }
 
     /**

@@ -28,12 +28,12 @@ class HandlerDeadlineTests {
     private static final Duration TIMEOUT = Duration.ofSeconds(45);
 
     private final RenewalRig rig = RenewalRig.renewing().limiting(TIMEOUT);
-    private final MessageVisibility window = rig.hold(20);
+    private final MessageVisibility visibility = rig.hold(20);
 
     @Test
     void handlerIsToldOnceAtItsTimeoutFromItsBeginningAndNotBefore(CapturedOutput output) {
         rig.tickFor(Duration.ofSeconds(30));
-        rig.limit(window);
+        rig.limit(visibility);
 
         rig.tickFor(TIMEOUT.minus(Renewer.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
@@ -42,7 +42,7 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.timesTimedOut).hasValue(1);
-        assertThat(rig.timedOut).containsExactly(new RenewalEvent.TimedOut(window.subscription, RenewalRig.KEY));
+        assertThat(rig.timedOut).containsExactly(new RenewalEvent.TimedOut(visibility.subscription, RenewalRig.KEY));
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
     }
 
@@ -50,15 +50,15 @@ class HandlerDeadlineTests {
     @Test
     void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();
-        window.startTimeout(RenewalRig.KEY, () -> past.add(window.isPastTimeout()));
-        assertThat(window.isPastTimeout()).isFalse();
+        visibility.startTimeout(RenewalRig.KEY, () -> past.add(visibility.isPastTimeout()));
+        assertThat(visibility.isPastTimeout()).isFalse();
 
         rig.tickFor(TIMEOUT);
-        past.add(window.isPastTimeout());
-        window.cancelTimeout();
+        past.add(visibility.isPastTimeout());
+        visibility.cancelTimeout();
 
         assertThat(past).containsExactly(true, true);
-        assertThat(window.isPastTimeout()).isFalse();
+        assertThat(visibility.isPastTimeout()).isFalse();
     }
 
     /**
@@ -67,10 +67,10 @@ class HandlerDeadlineTests {
      */
     @Test
     void eachCallOfTheHandlerHasTheWholeTime() {
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(Duration.ofSeconds(40));
 
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(TIMEOUT.minus(Renewer.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
 
@@ -81,36 +81,36 @@ class HandlerDeadlineTests {
     /** A handler that ignores the interrupt keeps its key until the lease expires, and no longer. */
     @Test
     void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(TIMEOUT);
         assertThat(rig.queue.requests()).hasSize(4);
         assertThat(rig.store.renewals()).hasSize(4);
 
         rig.tickFor(Duration.ofMillis(13_900));
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
 
         rig.tickFor(Duration.ofMinutes(2));
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).last().isEqualTo(Result.LOST);
-        assertThat(rig.windowResults).last().isEqualTo(Result.LOST);
+        assertThat(rig.visibilityResults).last().isEqualTo(Result.LOST);
         assertThat(rig.queue.requests()).hasSize(4);
         assertThat(rig.store.renewals()).hasSize(4);
     }
 
     @Test
     void lateHandlerIsCompletedAndAcknowledgedUnderRenewal() {
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(TIMEOUT.plusSeconds(6));
         assertThat(rig.store.renewals()).hasSize(4);
 
-        window.completing();
+        visibility.completing();
         rig.tickFor(Duration.ofSeconds(60));
 
         assertThat(rig.store.renewals()).hasSizeGreaterThan(8);
         assertThat(rig.queue.requests()).hasSizeGreaterThan(8);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
     }
 
@@ -121,10 +121,10 @@ class HandlerDeadlineTests {
     @ParameterizedTest
     @MethodSource
     void handlerThatEndedInTimeIsNotTold(Consumer<MessageVisibility> end) {
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(Duration.ofSeconds(40));
 
-        end.accept(window);
+        end.accept(visibility);
         assertThat(rig.renewer.deadlines).isEmpty();
         rig.tickFor(Duration.ofMinutes(1));
 
@@ -139,13 +139,13 @@ class HandlerDeadlineTests {
     void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
         MessageVisibility other = rig.start("other", 20);
         AtomicInteger told = new AtomicInteger();
-        window.startTimeout(RenewalRig.KEY, () -> {
+        visibility.startTimeout(RenewalRig.KEY, () -> {
             told.incrementAndGet();
             other.cancelTimeout();
         });
         other.startTimeout(RenewalRig.KEY, () -> {
             told.incrementAndGet();
-            window.cancelTimeout();
+            visibility.cancelTimeout();
         });
 
         rig.tickFor(TIMEOUT.plusSeconds(10));
@@ -157,9 +157,9 @@ class HandlerDeadlineTests {
     /** A listener that stops may return a message just before the handler would start. */
     @Test
     void handlerWhoseDeliveryHasEndedBeforeItBeginsIsNotTold() {
-        window.stop();
+        visibility.stop();
 
-        rig.limit(window);
+        rig.limit(visibility);
         rig.tickFor(TIMEOUT.plusSeconds(10));
 
         assertThat(rig.timesTimedOut).hasValue(0);
@@ -168,7 +168,7 @@ class HandlerDeadlineTests {
 
     @Test
     void lossBeforeTheTimeoutIsToldAsALoss() {
-        rig.limit(window);
+        rig.limit(visibility);
         rig.store.onRenew(requested -> Set.of());
 
         rig.tickFor(Duration.ofSeconds(20));

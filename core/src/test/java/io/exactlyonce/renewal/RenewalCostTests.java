@@ -45,12 +45,12 @@ class RenewalCostTests {
                 changes.stream().collect(Collectors.toMap(QueueVisibility.Change::receiptHandle, change -> answer))));
     }
 
-    private void receive(int messages, Duration betweenPolls, long window) {
+    private void receive(int messages, Duration betweenPolls, long timeout) {
         for (int message = 0; message < messages; message++) {
             if (message % 10 == 0) {
                 rig.tickFor(betweenPolls);
             }
-            rig.start(queue, "handle-" + message, window);
+            rig.start(queue, "handle-" + message, timeout);
         }
     }
 
@@ -60,27 +60,27 @@ class RenewalCostTests {
      */
     @ParameterizedTest
     @CsvSource({"10, 30, 0.1", "100, 30, 0.1", "100, 30, 1.5", "1000, 30, 0.1", "100, 2, 0.1", "100, 300, 5"})
-    void messagesOfAQueueShareRequests(int messages, long window, double secondsBetweenPolls) {
-        receive(messages, Duration.ofMillis((long) (secondsBetweenPolls * 1_000)), window);
-        rig.tickFor(Duration.ofSeconds(window));
+    void messagesOfAQueueShareRequests(int messages, long timeout, double secondsBetweenPolls) {
+        receive(messages, Duration.ofMillis((long) (secondsBetweenPolls * 1_000)), timeout);
+        rig.tickFor(Duration.ofSeconds(timeout));
         batches.clear();
-        rig.windowResults.clear();
+        rig.visibilityResults.clear();
 
-        Duration measured = Duration.ofSeconds(20 * window);
+        Duration measured = Duration.ofSeconds(20 * timeout);
         rig.tickFor(measured);
 
         double messageMinutes = messages * measured.toSeconds() / 60.0;
         double ours = batches.size() / messageMinutes;
-        double oneTimerEach = 60 / Math.max(1, window * 0.475);
+        double oneTimerEach = 60 / Math.max(1, timeout * 0.475);
         log.info(
-                "{} messages, window {} s, a poll each {} s: {} requests per message-minute; one timer per message: {}",
+                "{} messages, visibility timeout {} s, a poll each {} s: {} requests per message-minute; one timer per message: {}",
                 messages,
-                window,
+                timeout,
                 secondsBetweenPolls,
                 String.format("%.3f", ours),
                 String.format("%.3f", oneTimerEach));
-        assertThat(rig.windowResults).containsOnly(Result.SUCCEEDED);
-        assertThat(rig.windowResults.size() / messageMinutes).isLessThan(oneTimerEach * 1.1);
+        assertThat(rig.visibilityResults).containsOnly(Result.SUCCEEDED);
+        assertThat(rig.visibilityResults.size() / messageMinutes).isLessThan(oneTimerEach * 1.1);
         assertThat(ours).isLessThan(oneTimerEach * 0.15);
     }
 
@@ -94,8 +94,8 @@ class RenewalCostTests {
 
         rig.tickFor(Duration.ofSeconds(30));
 
-        assertThat(rig.windowResults).filteredOn(Result.LOST::equals).hasSize(1_000);
-        assertThat(rig.windowResults).filteredOn(Result.FAILED::equals).hasSizeBetween(7_000, 8_000);
+        assertThat(rig.visibilityResults).filteredOn(Result.LOST::equals).hasSize(1_000);
+        assertThat(rig.visibilityResults).filteredOn(Result.FAILED::equals).hasSizeBetween(7_000, 8_000);
         log.info("{} requests while throttled", batches.size());
         assertThat(batches).hasSizeBetween(700, 1_100);
         batches.clear();
@@ -106,13 +106,13 @@ class RenewalCostTests {
     /** Trap: a visibility timeout of 5 s or less gave a negative interval. */
     @ParameterizedTest
     @CsvSource({"1, 2.2", "2, 1.01", "5, 0.45", "43200, 0.00006"})
-    void windowsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long window, double mostPerSecond) {
-        Duration ticking = Duration.ofSeconds(Math.min(20 * window, 40_000));
-        rig.start(queue, "handle", window);
+    void visibilityTimeoutsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long timeout, double mostPerSecond) {
+        Duration ticking = Duration.ofSeconds(Math.min(20 * timeout, 40_000));
+        rig.start(queue, "handle", timeout);
 
         rig.tickFor(ticking);
 
-        assertThat(rig.windowResults).isNotEmpty().containsOnly(Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).isNotEmpty().containsOnly(Result.SUCCEEDED);
         assertThat(batches.size() / (double) ticking.toSeconds()).isLessThanOrEqualTo(mostPerSecond);
     }
 }

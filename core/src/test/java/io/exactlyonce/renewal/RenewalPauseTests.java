@@ -35,7 +35,7 @@ class RenewalPauseTests {
 
     @ParameterizedTest
     @CsvSource({"2, 500", "1, 250"})
-    void quarterOfAShortWindowIsAPauseToo(long shortest, long pause) {
+    void quarterOfAShortVisibilityTimeoutIsAPauseToo(long shortest, long pause) {
         rig.start(60);
         rig.start(shortest);
 
@@ -58,14 +58,14 @@ class RenewalPauseTests {
 
     /** Trap: a receipt handle still works after the deadline, and would then change another consumer's message. */
     @Test
-    void windowsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
+    void visibilityTimeoutsThatEndedInThePauseAreAbandonedAtOnceAndTheOthersRenewed() {
         MessageVisibility ended = rig.start(10);
         MessageVisibility lasting = rig.start(60);
 
         rig.advance(Duration.ofSeconds(31));
 
         assertThat(rig.pauses).hasSize(1);
-        assertThat(rig.windowResults).containsExactlyInAnyOrder(Result.LOST, Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactlyInAnyOrder(Result.LOST, Result.SUCCEEDED);
         RenewalRig.returnAfter(ended, Duration.ZERO);
         RenewalRig.returnAfter(lasting, Duration.ZERO);
         assertThat(rig.queue.changes())

@@ -34,7 +34,7 @@ final class RenewalRig implements RenewalEvent.Observer {
     final FakeClock clock = new FakeClock();
     final ScriptedStore store = new ScriptedStore();
     final ScriptedQueue queue = new ScriptedQueue();
-    final List<Result> windowResults = new ArrayList<>();
+    final List<Result> visibilityResults = new ArrayList<>();
     final List<Result> leaseResults = new ArrayList<>();
     final List<RenewalEvent.TimedOut> timedOut = new ArrayList<>();
     final List<Duration> pauses = new ArrayList<>();
@@ -57,7 +57,7 @@ final class RenewalRig implements RenewalEvent.Observer {
     }
 
     /** The renewals that {@link #begin()} started. Closing this task ends them. */
-    EngineScheduler.PeriodicTask begun = () -> {};
+    EngineScheduler.PeriodicTask ticking = () -> {};
 
     /**
      * Starts the renewer, and returns the tasks of its threads "thread-1" and "thread-2". The test runs these tasks.
@@ -86,7 +86,7 @@ final class RenewalRig implements RenewalEvent.Observer {
                 throw new UnsupportedOperationException();
             }
         };
-        begun = renewer.begin(scheduler, "thread-");
+        ticking = renewer.begin(scheduler, "thread-");
         return ticks;
     }
 
@@ -114,19 +114,19 @@ final class RenewalRig implements RenewalEvent.Observer {
         leaseCalls.remove().run();
     }
 
-    MessageVisibility start(long windowSeconds) {
-        return start("handle", windowSeconds);
+    MessageVisibility start(long timeoutSeconds) {
+        return start("handle", timeoutSeconds);
     }
 
-    MessageVisibility start(String handle, long windowSeconds) {
-        return start(queue, handle, windowSeconds);
+    MessageVisibility start(String handle, long timeoutSeconds) {
+        return start(queue, handle, timeoutSeconds);
     }
 
-    MessageVisibility start(QueueVisibility visibility, String handle, long windowSeconds) {
+    MessageVisibility start(QueueVisibility visibility, String handle, long timeoutSeconds) {
         Subscription orders = new Subscription(
                 "listener",
                 "orders",
-                new QueueSettings(VisibilityWindow.ofSeconds(windowSeconds), null),
+                new QueueSettings(VisibilityWindow.ofSeconds(timeoutSeconds), null),
                 timeout,
                 visibility,
                 PollGate.OPEN);
@@ -135,14 +135,14 @@ final class RenewalRig implements RenewalEvent.Observer {
 
     /** Receives a message and claims its key. The visibility timeout and the lease have the same length. */
     MessageVisibility hold(long seconds) {
-        MessageVisibility window = start(seconds);
-        hold(window, seconds);
-        return window;
+        MessageVisibility visibility = start(seconds);
+        hold(visibility, seconds);
+        return visibility;
     }
 
-    ClaimId hold(MessageVisibility window, long seconds) {
+    ClaimId hold(MessageVisibility visibility, long seconds) {
         ClaimId claim = new ClaimId(KEY, UUID.randomUUID());
-        window.renewLease(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
+        visibility.renewLease(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
         return claim;
     }
 
@@ -152,12 +152,12 @@ final class RenewalRig implements RenewalEvent.Observer {
         return this;
     }
 
-    void limit(MessageVisibility window) {
-        window.startTimeout(KEY, timesTimedOut::incrementAndGet);
+    void limit(MessageVisibility visibility) {
+        visibility.startTimeout(KEY, timesTimedOut::incrementAndGet);
     }
 
-    static void returnAfter(MessageVisibility window, Duration delay) {
-        MessageVisibility.returnAll(window.subscription, Map.of(window, delay));
+    static void returnAfter(MessageVisibility visibility, Duration delay) {
+        MessageVisibility.returnAll(visibility.subscription, Map.of(visibility, delay));
     }
 
     void tickFor(Duration duration) {
@@ -187,7 +187,7 @@ final class RenewalRig implements RenewalEvent.Observer {
 
     @Override
     public void renewed(RenewalEvent.Renewed event) {
-        (event.target() == Target.WINDOW ? windowResults : leaseResults).add(event.result());
+        (event.target() == Target.WINDOW ? visibilityResults : leaseResults).add(event.result());
     }
 
     @Override

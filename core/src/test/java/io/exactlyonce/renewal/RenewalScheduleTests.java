@@ -16,29 +16,29 @@ class RenewalScheduleTests {
     private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1);
 
     @Test
-    void renewalIsDueAtHalfTheWindowAndEarlierByJitter() {
-        Duration window = Duration.ofSeconds(30);
+    void renewalIsDueAtHalfTheVisibilityTimeoutAndEarlierByJitter() {
+        Duration timeout = Duration.ofSeconds(30);
 
-        assertThat(schedule.interval(window, 0)).isEqualTo(Duration.ofSeconds(15));
-        assertThat(schedule.interval(window, 0.5)).isEqualTo(Duration.ofMillis(14_250));
-        assertThat(schedule.interval(window, ALMOST_ONE))
+        assertThat(schedule.interval(timeout, 0)).isEqualTo(Duration.ofSeconds(15));
+        assertThat(schedule.interval(timeout, 0.5)).isEqualTo(Duration.ofMillis(14_250));
+        assertThat(schedule.interval(timeout, ALMOST_ONE))
                 .isBetween(Duration.ofMillis(13_500), Duration.ofMillis(13_501));
     }
 
     @ParameterizedTest
     @CsvSource({"43200, 0.1, 0.5", "5, 0.1, 0.5", "2, 0.5, 0.1"})
-    void noIntervalIsShorterThanASecond(long window, double at, double jitter) {
-        Duration interval = new RenewalSchedule(at, jitter).interval(Duration.ofSeconds(window), ALMOST_ONE);
+    void noIntervalIsShorterThanASecond(long timeout, double at, double jitter) {
+        Duration interval = new RenewalSchedule(at, jitter).interval(Duration.ofSeconds(timeout), ALMOST_ONE);
 
-        assertThat(interval).isGreaterThanOrEqualTo(Duration.ofSeconds(1)).isLessThan(Duration.ofSeconds(window));
+        assertThat(interval).isGreaterThanOrEqualTo(Duration.ofSeconds(1)).isLessThan(Duration.ofSeconds(timeout));
     }
 
     @ParameterizedTest
     @ValueSource(longs = {100, 1_000, 1_999})
-    void windowsUnderTwoSecondsAreRenewedAtHalf(long millis) {
-        Duration window = Duration.ofMillis(millis);
+    void visibilityTimeoutsUnderTwoSecondsAreRenewedAtHalf(long millis) {
+        Duration timeout = Duration.ofMillis(millis);
 
-        assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
+        assertThat(schedule.interval(timeout, ALMOST_ONE)).isEqualTo(timeout.dividedBy(2));
     }
 
     /** The jitter spreads the repeats of renewals that fail together. No repeat comes later than planned. */

@@ -59,7 +59,7 @@ class RenewalTickTests {
             String handle = "handle-" + run;
             CompletableFuture<MessageVisibility> adding = CompletableFuture.supplyAsync(() -> rig.start(handle, 30));
             rig.renewer.tick();
-            MessageVisibility window = adding.join();
+            MessageVisibility visibility = adding.join();
 
             rig.tickFor(Duration.ofSeconds(15));
 
@@ -67,7 +67,7 @@ class RenewalTickTests {
                     .last()
                     .extracting(Change::receiptHandle)
                     .isEqualTo(handle);
-            window.stop();
+            visibility.stop();
         }
     }
 }

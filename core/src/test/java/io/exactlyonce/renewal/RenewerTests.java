@@ -54,9 +54,9 @@ class RenewerTests {
     }
 
     private MessageVisibility hold(String handle) {
-        MessageVisibility window = start(handle);
-        rig.hold(window, LEASE);
-        return window;
+        MessageVisibility visibility = start(handle);
+        rig.hold(visibility, LEASE);
+        return visibility;
     }
 
     private List<MessageVisibility> holdMoreThanACallHas() {
@@ -70,7 +70,7 @@ class RenewerTests {
     }
 
     @Test
-    void windowIsRenewedAtHalfCountedFromTheReceive() {
+    void visibilityTimeoutIsRenewedAtHalfCountedFromTheReceive() {
         long receivedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(4));
         rig.renewer.start(
@@ -83,16 +83,16 @@ class RenewerTests {
         assertThat(rig.millisOfRequests(Duration.ofSeconds(12))).containsExactly(11_000L);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
-        assertThat(rig.windowResults).containsExactly(Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactly(Result.SUCCEEDED);
     }
 
     @Test
     void leaseIsRenewedAtHalfCountedFromBeforeItWasAskedFor() {
-        MessageVisibility window = start();
+        MessageVisibility visibility = start();
         long askedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(2));
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        window.renewLease(claim, Duration.ofSeconds(LEASE), askedAt, () -> {});
+        visibility.renewLease(claim, Duration.ofSeconds(LEASE), askedAt, () -> {});
 
         rig.tickFor(Duration.ofMillis(7_900));
         assertThat(rig.store.renewals()).isEmpty();
@@ -115,9 +115,9 @@ class RenewerTests {
             return CompletableFuture.completedFuture(
                     new QueueVisibility.Answers(Map.of("handle", QueueVisibility.Result.CHANGED)));
         };
-        MessageVisibility window = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
+        MessageVisibility visibility = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
         rig.clock.advance(Duration.ofSeconds(1));
-        rig.limit(window);
+        rig.limit(visibility);
         rig.hold(rig.limiting(null).start("other", WINDOW), 14);
 
         rig.clock.advance(Duration.ofSeconds(4));
@@ -147,7 +147,7 @@ class RenewerTests {
         Map<String, Runnable> ticks = rig.begin();
         assertThat(ticks).hasSize(2);
 
-        rig.begun.close();
+        rig.ticking.close();
 
         assertThat(ticks).isEmpty();
     }
@@ -175,7 +175,7 @@ class RenewerTests {
 
     @Test
     void leaseCountsFromBeforeTheStoreWasAsked() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.onRenew(requested -> {
             rig.clock.advance(Duration.ofSeconds(5));
             return requested;
@@ -184,10 +184,10 @@ class RenewerTests {
         assertThat(rig.store.renewals()).hasSize(1);
 
         rig.clock.advance(Duration.ofMillis(14_999));
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
 
         rig.clock.advance(Duration.ofMillis(1));
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
     }
 
     @Test
@@ -208,41 +208,41 @@ class RenewerTests {
 
     @Test
     void answerAfterStopIsIgnored() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         LateAnswer late = rig.queue.answerLater();
         rig.leasesWait();
         rig.tickFor(Duration.ofSeconds(15));
 
-        window.stop();
+        visibility.stop();
         late.give(QueueVisibility.Result.REFUSED);
         rig.store.onRenew(requested -> Set.of());
         rig.renewLeases();
         rig.tickFor(Duration.ofMinutes(1));
 
-        assertThat(rig.windowResults).isEmpty();
+        assertThat(rig.visibilityResults).isEmpty();
         assertThat(rig.leaseResults).isEmpty();
         assertThat(rig.timesLost).hasValue(0);
         assertThat(rig.queue.requests()).hasSize(1);
     }
 
     @Test
-    void failedWindowIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseGoesOn() {
-        MessageVisibility window = hold();
+    void failedVisibilityTimeoutIsRetriedWithinTheHeadroomAndThenLostWhileTheLeaseContinues() {
+        MessageVisibility visibility = hold();
         rig.queue.answer(Collections.nCopies(20, QueueVisibility.Result.FAILED).toArray(QueueVisibility.Result[]::new));
 
         assertThat(rig.millisOfRequests(Duration.ofMillis(28_900)))
                 .containsExactly(15_000L, 20_000L, 23_400L, 25_600L, 27_100L, 28_100L, 28_800L);
-        assertThat(rig.windowResults).hasSize(7).containsOnly(Result.FAILED);
-        assertThat(window.isInvisible()).isTrue();
+        assertThat(rig.visibilityResults).hasSize(7).containsOnly(Result.FAILED);
+        assertThat(visibility.isInvisible()).isTrue();
 
         rig.tickFor(Renewer.TICK);
-        assertThat(rig.windowResults).hasSize(8).last().isEqualTo(Result.LOST);
-        assertThat(window.isInvisible()).isFalse();
+        assertThat(rig.visibilityResults).hasSize(8).last().isEqualTo(Result.LOST);
+        assertThat(visibility.isInvisible()).isFalse();
 
         rig.tickFor(Duration.ofMinutes(2));
         assertThat(rig.queue.requests()).hasSize(7);
-        assertThat(rig.windowResults).hasSize(8);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(rig.visibilityResults).hasSize(8);
+        assertThat(visibility.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
         assertThat(rig.store.renewals()).hasSizeGreaterThan(10);
     }
@@ -250,7 +250,7 @@ class RenewerTests {
     /** If every request for other messages repeated the failing renewal, throttling would become worse. */
     @Test
     void failingRenewalIsNotSentEarlyWithOthers() {
-        failWindows(3);
+        failVisibilities(3);
         start("failing");
         rig.tickFor(Duration.ofSeconds(10));
         start("other");
@@ -263,22 +263,22 @@ class RenewerTests {
         assertThat(rig.queue.changes()).last().extracting(Change::receiptHandle).isEqualTo("failing");
     }
 
-    private void failWindows(int times) {
+    private void failVisibilities(int times) {
         rig.queue.answer(
                 Collections.nCopies(times, QueueVisibility.Result.FAILED).toArray(QueueVisibility.Result[]::new));
     }
 
     @Test
-    void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
-        MessageVisibility window = start();
+    void refusedVisibilityTimeoutIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
+        MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
         rig.tickFor(Duration.ofSeconds(15));
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
         rig.tickFor(Duration.ofMinutes(2));
 
         assertThat(rig.queue.requests()).hasSize(1);
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.visibilityResults).containsExactly(Result.LOST);
         assertThat(output)
                 .containsOnlyOnce("The visibility timeout of message id of handle of listener 'listener' on queue"
                         + " 'orders' is lost");
@@ -306,13 +306,13 @@ class RenewerTests {
     @Test
     void leasesThatBecomeDueWhileACallIsMadeShareTheNextOne() {
         rig.leasesWait();
-        List<MessageVisibility> windows = new ArrayList<>();
+        List<MessageVisibility> visibilities = new ArrayList<>();
         for (int second = 0; second < 5; second++) {
-            windows.add(hold("handle " + second));
+            visibilities.add(hold("handle " + second));
             rig.clock.advance(Duration.ofSeconds(2));
         }
         rig.tickFor(Duration.ofSeconds(8));
-        windows.get(1).stop();
+        visibilities.get(1).stop();
 
         rig.renewLeases();
 
@@ -340,7 +340,7 @@ class RenewerTests {
     @Test
     void callOfLeasesThatIsLateHoldsNoAnswerOfAnotherBack() {
         rig.leasesWait();
-        List<MessageVisibility> windows = holdMoreThanACallHas();
+        List<MessageVisibility> visibilities = holdMoreThanACallHas();
         rig.tickFor(Duration.ofSeconds(10));
 
         rig.renewLease();
@@ -349,7 +349,7 @@ class RenewerTests {
         rig.renewLease();
 
         rig.clock.advance(Duration.ofMillis(19_999));
-        assertThat(windows).filteredOn(MessageVisibility::isHeld).hasSize(2);
+        assertThat(visibilities).filteredOn(MessageVisibility::isHeld).hasSize(2);
         assertThat(rig.timesLost).hasValue(0);
     }
 
@@ -359,18 +359,18 @@ class RenewerTests {
      */
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.loseRenewals(20);
 
         rig.tickFor(Duration.ofMillis(18_900));
         assertThat(rig.leaseResults).hasSize(6).containsOnly(Result.FAILED);
         assertThat(rig.timesLost).hasValue(0);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
 
         rig.tickFor(Renewer.TICK);
         assertThat(rig.leaseResults).hasSize(7).last().isEqualTo(Result.LOST);
         assertThat(rig.timesLost).hasValue(1);
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
 
         rig.tickFor(Duration.ofMinutes(1));
         assertThat(rig.store.renewals()).hasSize(6);
@@ -379,14 +379,14 @@ class RenewerTests {
 
     @Test
     void outageThatIsOverBeforeTheLastMomentCostsNothing() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.loseRenewals(5);
 
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.leaseResults.subList(0, 5)).containsOnly(Result.FAILED);
         assertThat(rig.leaseResults.subList(5, rig.leaseResults.size())).containsOnly(Result.SUCCEEDED);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
     }
 
@@ -394,30 +394,30 @@ class RenewerTests {
     @ValueSource(booleans = {true, false})
     void leaseWithoutAnAnswerIsToldLostWhenItEndsAndIsNotResurrected(boolean isAnswered) {
         rig.leasesWait();
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.loseRenewals(isAnswered ? 0 : 1);
 
         rig.tickFor(Duration.ofMillis(19_900));
         assertThat(rig.timesLost).hasValue(0);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
 
         rig.tickFor(Duration.ofMillis(100));
         assertThat(rig.timesLost).hasValue(1);
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
 
         rig.renewLeases();
         rig.tickFor(Duration.ofSeconds(1));
         assertThat(rig.store.renewals())
                 .as("a store that answers again is not asked to keep the key from others any longer")
                 .isEmpty();
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
     }
 
     @Test
     void failureThatComesAfterTheLeaseWasToldLostChangesNothing() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.onRenew(requested -> {
             rig.tickFor(Duration.ofSeconds(10));
             assertThat(rig.timesLost).hasValue(1);
@@ -427,7 +427,7 @@ class RenewerTests {
         rig.tickFor(Duration.ofSeconds(11));
 
         assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
     }
@@ -469,14 +469,14 @@ class RenewerTests {
     @Test
     void pauseBeyondTheLeaseRevivesItIfNoWorkerTookTheKeyOver() {
         rig.leasesWait();
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
 
         rig.clock.advance(Duration.ofSeconds(25));
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
         rig.renewer.tick();
         rig.renewLeases();
 
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
         assertThat(rig.leaseResults).containsExactly(Result.SUCCEEDED);
         assertThat(rig.timesLost).hasValue(0);
     }
@@ -496,50 +496,50 @@ class RenewerTests {
     }
 
     @Test
-    void windowThatIsRefusedWhileItsMessageIsDeletedIsNoLoss() {
-        MessageVisibility window = start();
+    void visibilityTimeoutThatIsRefusedWhileItsMessageIsDeletedIsNoLoss() {
+        MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
-        window.deleting();
+        visibility.deleting();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.queue.requests()).hasSize(1);
-        assertThat(rig.windowResults).isEmpty();
+        assertThat(rig.visibilityResults).isEmpty();
     }
 
     /** Trap: SQS may answer a visibility change after the delete of the same message. */
     @Test
-    void deleteWaitsForARenewalUnderWayAndForNoOther() {
-        MessageVisibility window = start();
+    void deleteWaitsForARenewalInProgressAndForNoOther() {
+        MessageVisibility visibility = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
-        CompletableFuture<Void> deletable = window.deleting();
+        CompletableFuture<Void> deletable = visibility.deleting();
         assertThat(deletable).isNotDone();
 
         late.give(QueueVisibility.Result.CHANGED);
         assertThat(deletable).isCompleted();
         rig.tickFor(Duration.ofSeconds(15));
         assertThat(rig.queue.requests()).hasSize(2);
-        assertThat(rig.windowResults).containsExactly(Result.SUCCEEDED, Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactly(Result.SUCCEEDED, Result.SUCCEEDED);
     }
 
     @Test
-    void pauseBeyondTheWindowNeverRenewsOrReturnsIt() {
-        MessageVisibility window = start();
+    void pauseBeyondTheVisibilityTimeoutNeverRenewsOrReturnsIt() {
+        MessageVisibility visibility = start();
 
         rig.advance(Duration.ofSeconds(WINDOW));
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.visibilityResults).containsExactly(Result.LOST);
     }
 
     @Test
     void returnMakesTheMessageVisibleAfterWholeSecondsAndStopsRenewals(CapturedOutput output) {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
 
-        RenewalRig.returnAfter(window, Duration.ofMillis(2_001));
+        RenewalRig.returnAfter(visibility, Duration.ofMillis(2_001));
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 3));
@@ -549,11 +549,11 @@ class RenewerTests {
     }
 
     @Test
-    void messageThatCannotBeReturnedIsLeftToTheEndOfItsWindow(CapturedOutput output) {
-        MessageVisibility window = start();
+    void messageThatCannotBeReturnedIsLeftToTheEndOfItsVisibilityTimeout(CapturedOutput output) {
+        MessageVisibility visibility = start();
         rig.queue.answer(QueueVisibility.Result.FAILED);
 
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(extensions()).containsExactly(0);
@@ -569,10 +569,10 @@ class RenewerTests {
      */
     @Test
     void returnWhoseRequestFailsIsLoggedWithItsListenerAndItsCauseAndNotRetried(CapturedOutput output) {
-        MessageVisibility window = start();
+        MessageVisibility visibility = start();
         rig.queue.failOnce(new IllegalStateException("connection refused"));
 
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.queue.requests()).hasSize(1);
@@ -589,7 +589,7 @@ class RenewerTests {
 
         rig.tickFor(Duration.ofSeconds(29));
 
-        assertThat(rig.windowResults).containsExactly(Result.FAILED, Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactly(Result.FAILED, Result.SUCCEEDED);
         assertThat(output)
                 .containsOnlyOnce(
                         "Renewing visibility timeouts of listener 'listener' on queue 'orders' failed; renewals"
@@ -598,12 +598,12 @@ class RenewerTests {
     }
 
     @Test
-    void returnWaitsForARenewalUnderWay() {
-        MessageVisibility window = start();
+    void returnWaitsForARenewalInProgress() {
+        MessageVisibility visibility = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
 
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
         assertThat(rig.queue.requests()).hasSize(1);
 
         late.give(QueueVisibility.Result.CHANGED);
@@ -612,20 +612,20 @@ class RenewerTests {
 
     @Test
     void returnDoesNothingPastTheDeadline() {
-        MessageVisibility window = start();
+        MessageVisibility visibility = start();
         rig.clock.advance(Duration.ofSeconds(WINDOW));
 
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
 
         assertThat(rig.queue.requests()).isEmpty();
     }
 
     @Test
     void returnDoesNothingIfTheDeadlinePassesWhileItWaits() {
-        MessageVisibility window = start();
+        MessageVisibility visibility = start();
         LateAnswer late = rig.queue.answerLater();
         rig.tickFor(Duration.ofSeconds(15));
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
 
         rig.clock.advance(Duration.ofSeconds(15));
         late.give(QueueVisibility.Result.FAILED);
@@ -634,10 +634,10 @@ class RenewerTests {
     }
 
     @Test
-    void windowIsNeverExtendedBeyondTwelveHoursFromTheReceive() {
+    void visibilityTimeoutIsNeverExtendedBeyondTwelveHoursFromTheReceive() {
         rig = new RenewalRig(new RenewalSchedule(0.5, 0.2));
         rig.random = () -> 0.5;
-        MessageVisibility window = rig.start(10_800);
+        MessageVisibility visibility = rig.start(10_800);
         for (long second = 1; second < 43_200; second++) {
             int before = rig.queue.requests().size();
             rig.advance(Duration.ofSeconds(1));
@@ -645,31 +645,31 @@ class RenewerTests {
                 assertThat(second + extensions().get(before)).isLessThanOrEqualTo(43_200);
             }
         }
-        assertThat(rig.windowResults).isNotEmpty().containsOnly(Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).isNotEmpty().containsOnly(Result.SUCCEEDED);
         int requests = rig.queue.requests().size();
 
         rig.advance(Duration.ofSeconds(1));
-        assertThat(rig.windowResults).last().isEqualTo(Result.LOST);
-        RenewalRig.returnAfter(window, Duration.ZERO);
+        assertThat(rig.visibilityResults).last().isEqualTo(Result.LOST);
+        RenewalRig.returnAfter(visibility, Duration.ZERO);
         assertThat(rig.queue.requests()).hasSize(requests);
     }
 
     /** SQS would round a timeout of less than a second to zero, and make the message visible. */
     @Test
-    void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
+    void visibilityTimeoutWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
         rig.start(43_200);
 
         rig.advance(Duration.ofMillis(43_199_500));
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.visibilityResults).containsExactly(Result.LOST);
     }
 
     /** Trap: a handler that hangs would keep its key forever. */
     @Test
     void leaseIsLostTwelveHoursAfterTheReceive() {
-        MessageVisibility window = rig.start(43_200);
-        rig.hold(window, LEASE);
+        MessageVisibility visibility = rig.start(43_200);
+        rig.hold(visibility, LEASE);
 
         for (long seconds = 1; seconds < 43_200; seconds++) {
             rig.advance(Duration.ofSeconds(1));
@@ -678,14 +678,14 @@ class RenewerTests {
         rig.advance(Duration.ofSeconds(1));
 
         assertThat(rig.timesLost).hasValue(1);
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
     }
 
     @Test
     void leaseWhoseHalfComesAfterTheTwelveHoursIsLostThenToo() {
-        MessageVisibility window = rig.start(43_200);
+        MessageVisibility visibility = rig.start(43_200);
         rig.clock.advance(Duration.ofHours(7));
-        rig.hold(window, 43_200);
+        rig.hold(visibility, 43_200);
 
         for (long seconds = 7 * 3_600 + 1; seconds < 43_200; seconds++) {
             rig.advance(Duration.ofSeconds(1));
@@ -701,10 +701,10 @@ class RenewerTests {
      */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
-        MessageVisibility window = rig.start(43_200);
+        MessageVisibility visibility = rig.start(43_200);
         rig.clock.advance(Duration.ofHours(5));
 
-        RenewalRig.returnAfter(window, Duration.ofHours(12));
+        RenewalRig.returnAfter(visibility, Duration.ofHours(12));
 
         assertThat(extensions()).containsExactly(7 * 3_600);
     }
@@ -712,7 +712,7 @@ class RenewerTests {
     /** The store's thread crashes during a renewal. This renewal counts as unanswered, and the next one succeeds. */
     @Test
     void crashOfARenewalCostsThisOneOnly() {
-        MessageVisibility window = hold();
+        MessageVisibility visibility = hold();
         rig.store.onRenew(requested -> {
             throw new OutOfMemoryError("simulated");
         });
@@ -720,15 +720,15 @@ class RenewerTests {
         rig.tickFor(Duration.ofSeconds(15));
 
         assertThat(rig.leaseResults).containsExactly(Result.FAILED, Result.SUCCEEDED);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
     }
 
     /** The handler's change makes a renewal due between two ticks, and earlier than the next planned check. */
     @Test
     void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
-        MessageVisibility window = start();
+        MessageVisibility visibility = start();
         rig.tickFor(Duration.ofMillis(300));
-        window.choose(Duration.ofMillis(400), () -> CompletableFuture.completedFuture(null));
+        visibility.choose(Duration.ofMillis(400), () -> CompletableFuture.completedFuture(null));
 
         assertThat(rig.millisOfRequests(Duration.ofMillis(200))).containsExactly(200L);
     }
@@ -744,6 +744,6 @@ class RenewerTests {
 
         assertThat(other.requests()).hasSize(1);
         assertThat(rig.queue.requests()).hasSize(2);
-        assertThat(rig.windowResults).containsExactlyInAnyOrder(Result.FAILED, Result.SUCCEEDED, Result.SUCCEEDED);
+        assertThat(rig.visibilityResults).containsExactlyInAnyOrder(Result.FAILED, Result.SUCCEEDED, Result.SUCCEEDED);
     }
 }

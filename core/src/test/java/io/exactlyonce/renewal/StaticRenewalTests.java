@@ -12,12 +12,12 @@ class StaticRenewalTests {
     private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0)).limiting(Duration.ofMinutes(1));
 
     @Test
-    void neitherWindowNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
-        MessageVisibility window = rig.hold(30);
-        rig.limit(window);
+    void neitherVisibilityTimeoutNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
+        MessageVisibility visibility = rig.hold(30);
+        rig.limit(visibility);
 
         rig.tickFor(Duration.ofSeconds(5));
-        window.completing();
+        visibility.completing();
         rig.tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.queue.requests()).isEmpty();
@@ -26,15 +26,15 @@ class StaticRenewalTests {
 
     @Test
     void handlerIsToldOnceWhenItsLeaseIsAboutToEnd() {
-        MessageVisibility window = rig.hold(30);
+        MessageVisibility visibility = rig.hold(30);
 
         rig.tickFor(Duration.ofMillis(28_900));
         assertThat(rig.timesLost).hasValue(0);
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
 
         rig.tickFor(Duration.ofMillis(100));
         assertThat(rig.timesLost).hasValue(1);
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
         rig.tickFor(Duration.ofMinutes(1));
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
         assertThat(rig.timesLost).hasValue(1);
@@ -42,11 +42,11 @@ class StaticRenewalTests {
 
     @Test
     void lastMomentOfAShortLeaseIsShort() {
-        MessageVisibility window = rig.hold(2);
+        MessageVisibility visibility = rig.hold(2);
 
         rig.tickFor(Duration.ofMillis(1_800));
-        assertThat(window.isHeld()).isTrue();
+        assertThat(visibility.isHeld()).isTrue();
         rig.tickFor(Duration.ofMillis(100));
-        assertThat(window.isHeld()).isFalse();
+        assertThat(visibility.isHeld()).isFalse();
     }
 }

@@ -238,7 +238,7 @@ class DynamoDbHostileResponsesIT {
 
     @Test
     @Timeout(60)
-    void tokenThatRepeatsEndsALookUp() {
+    void tokenThatRepeatsEndsALookup() {
         ClaimRequest parked = parked(1).get(0);
         AtomicInteger pages = new AtomicInteger();
         answers.change = response -> {

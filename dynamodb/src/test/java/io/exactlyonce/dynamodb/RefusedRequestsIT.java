@@ -199,7 +199,7 @@ class RefusedRequestsIT {
     }
 
     @Test
-    void keyThatChangesHandsWithEachLookIsAnOutageInTheEnd() {
+    void keyThatChangesItsOwnerWithEachLookupIsAnOutageInTheEnd() {
         ClaimRequest contested = request();
         acquire(store, request(contested.key()));
         giveUp(contested.key());
@@ -211,7 +211,7 @@ class RefusedRequestsIT {
     }
 
     @Test
-    void keyWhoseHolderRenewsInTheLastMomentIsNotParked() {
+    void keyWhoseOwnerRenewsInTheLastMomentIsNotParked() {
         ClaimRequest late = request();
         acquire(store, late);
         table.endLease(late.id());

@@ -91,7 +91,7 @@ class RequestCostIT {
     }
 
     @Test
-    void lookCostsARequestForAHundredKeysAndNoWrite() {
+    void lookupCostsARequestForAHundredKeysAndNoWrite() {
         count(() -> store.peek(batch.stream().map(ClaimRequest::key).toList()));
 
         assertThat(requests).isEqualTo(1);

@@ -27,12 +27,12 @@ class CoverageIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"claim", "delivery|operations", "listener", "primary", "queue|renewal"})
-    void testsTakeNineOfTenBranchesOfEachRoom(String rooms) throws IOException {
+    void testsTakeNineOfTenBranchesOfEachPackage(String names) throws IOException {
         assumeFalse(List.of(System.getProperty("tests.excluded").split(",")).contains("ci"), "measured with -Pci only");
         assertThat(Files.getLastModifiedTime(MEASURED).toInstant())
                 .as("%s is of this build", MEASURED)
                 .isAfterOrEqualTo(Instant.parse(System.getProperty("build.started")));
-        Pattern packages = Pattern.compile("io\\.exactlyonce\\.(%s)(\\..*)?".formatted(rooms));
+        Pattern packages = Pattern.compile("io\\.exactlyonce\\.(%s)(\\..*)?".formatted(names));
         List<String[]> classes = Files.readAllLines(MEASURED).stream()
                 .map(line -> line.split(","))
                 .filter(columns -> packages.matcher(columns[PACKAGE]).matches())
@@ -40,7 +40,7 @@ class CoverageIT {
 
         double taken = sum(classes, BRANCHES_TAKEN);
         assertThat(taken / (taken + sum(classes, BRANCHES_MISSED)))
-                .as("branches that tests take, of all in %s", rooms)
+                .as("branches that tests take, of all in %s", names)
                 .isGreaterThanOrEqualTo(LEAST);
     }
 

@@ -36,7 +36,7 @@ class PropertyMetadataTests {
     }
 
     @Test
-    void allModulesAreLookedAt() {
+    void propertiesOfAllModulesAreChecked() {
         assertThat(properties().map(property -> text(property, "name")))
                 .contains(
                         "exactly-once.claim.lease",

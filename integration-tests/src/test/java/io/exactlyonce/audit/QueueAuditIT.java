@@ -36,7 +36,7 @@ class QueueAuditIT {
     }
 
     @Test
-    void windowOfThirtySecondsWithHandlersOfFortyFiveAndNoDeadLetterQueueIsTold(CapturedOutput output) {
+    void visibilityTimeoutOfThirtySecondsWithHandlersOfFortyFiveAndNoDeadLetterQueueIsReported(CapturedOutput output) {
         String queue = SQS.createQueue(30);
         try (TestApplication application = start(queue, "exactly-once.renewal.enabled=false")) {
             await().until(() -> !application.bean(QueueAudit.class).reports().isEmpty());
@@ -50,7 +50,7 @@ class QueueAuditIT {
     }
 
     @Test
-    void oneReceiveBeforeTheDeadLetterQueueStopsTheStartWhereThatIsAskedFor(CapturedOutput output) {
+    void oneReceiveBeforeTheDeadLetterQueueFailsStartupWhereThatIsAskedFor(CapturedOutput output) {
         String queue = SQS.createQueue(60, SQS.createQueue(30), 1);
 
         assertThatThrownBy(() -> start(queue, "exactly-once.audit.mode=fail"))

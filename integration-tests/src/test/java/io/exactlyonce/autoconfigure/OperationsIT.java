@@ -214,15 +214,15 @@ class OperationsIT {
 
     @Test
     void concurrentCallIsToldWhenToComeBackForAsLongAsTheFirstOneRuns() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         CompletableFuture<Receipt> first = CompletableFuture.supplyAsync(() -> execute(claim -> {
-            begun.countDown();
+            started.countDown();
             finish.await();
             claim.ensureHeld();
             return charge(claim);
         }));
-        begun.await();
+        started.await();
 
         // Waits longer than the lease, which is renewed meanwhile.
         await().during(LEASE.plusSeconds(1))

@@ -283,7 +283,7 @@ class HostileNeighbourIT {
 
     /** A key that is completed stays completed, although the next start would find another table first. */
     @Test
-    void secondTableStopsTheNextStartAndNotTheOneThatRuns() {
+    void secondTableFailsTheNextStartupAndNotTheRunningApplication() {
         start(Path.PUBLIC);
         database.requireReady();
         var store = new PostgresClaimStore(table);
@@ -382,7 +382,7 @@ class HostileNeighbourIT {
     }
 
     @Test
-    void rolesThatMayCreateInTheSearchPathAreNamedAtTheStart(CapturedOutput output) {
+    void rolesThatMayCreateInTheSearchPathAreNamedAtStartup(CapturedOutput output) {
         start(Path.PUBLIC);
 
         database.requireReady();
@@ -393,7 +393,7 @@ class HostileNeighbourIT {
 
     /** The setup is the one that the documentation advises. */
     @Test
-    void databaseOfItsOwnKeepsTheNeighbourOutAndWarnsOfNobody(CapturedOutput output) {
+    void databaseOfItsOwnKeepsTheNeighbourOutAndLogsNoOtherRole(CapturedOutput output) {
         start(Path.PUBLIC);
         superuser.execute(DocumentedCode.of("postgresql.md")
                 .block("neighbours")
@@ -457,7 +457,7 @@ class HostileNeighbourIT {
 
     /** A lookup by its key needs no lock. */
     @Test
-    void roleThatOnlyConnectsReadsNoClaimAndDelaysLookUpsByHashOnly() throws Exception {
+    void roleThatOnlyConnectsReadsNoClaimAndDelaysLookupsByHashOnly() throws Exception {
         start(Path.PUBLIC);
         database.requireReady();
         PostgresParkedClaims claims = new PostgresParkedClaims(table);

@@ -240,7 +240,7 @@ class HostileOperatorIT {
     }
 
     @Test
-    void bodyThatIsTooLargeIsNotReadAndListenersGoOn() throws Exception {
+    void bodyThatIsTooLargeIsNotReadAndListenersContinue() throws Exception {
         byte[] large = ("{\"scope\":\"" + "x".repeat(10_000_000) + "\"}").getBytes();
         assertThat(statusOf(BodyPublishers.ofByteArray(large))).isEqualTo(413);
         assertThat(statusOf(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(new byte[1_000]))))

@@ -292,7 +292,7 @@ class HostilePayloadIT {
     @ParameterizedTest(name = "{0}")
     @MethodSource("cases")
     void messageBehindIsHandledSoon(Case each) {
-        int begun = log.text().length();
+        int start = log.text().length();
         int crashes = Boundary.crashes();
         Set<Meter.Id> meters = meters();
         String queue = QUEUES.get(each.queue());
@@ -319,7 +319,7 @@ class HostilePayloadIT {
         assertThat(CALLS.values()).extracting(AtomicInteger::get).containsOnly(1);
         assertThat(Boundary.crashes()).isEqualTo(crashes);
         assertThat(application.container(each.queue()).isRunning()).isTrue();
-        String logged = log.text().substring(begun);
+        String logged = log.text().substring(start);
         assertThat(logged.lines())
                 .noneMatch(line -> line.startsWith("FORGED"))
                 .noneMatch(line -> UNPRINTABLE.matcher(line).find())

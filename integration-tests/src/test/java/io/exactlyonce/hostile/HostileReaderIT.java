@@ -187,12 +187,12 @@ class HostileReaderIT {
     }
 
     private Answered ask(String actuator, String path) {
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         try {
             HttpResponse<Void> answer = http.send(
                     HttpRequest.newBuilder(URI.create(actuator + path)).build(), BodyHandlers.discarding());
             boolean hasRetryAfter = answer.headers().firstValue("Retry-After").isPresent();
-            return new Answered(path, answer.statusCode(), hasRetryAfter, System.nanoTime() - begun);
+            return new Answered(path, answer.statusCode(), hasRetryAfter, System.nanoTime() - start);
         } catch (Exception failure) {
             throw new AssertionError("No answer to " + path, failure);
         }

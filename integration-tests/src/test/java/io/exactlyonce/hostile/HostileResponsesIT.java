@@ -512,7 +512,7 @@ class HostileResponsesIT {
     @ParameterizedTest(name = "{0}")
     @MethodSource("refusedStarts")
     void startWithAnAnswerThatCannotBeRightFailsAndSaysWhy(Case each) {
-        int begun = log.text().length();
+        int start = log.text().length();
         SqsMessageListenerContainer<?> container = application.container("restarted");
         container.stop();
         meet(each);
@@ -522,7 +522,7 @@ class HostileResponsesIT {
                                 Causes.of(failure).map(Throwable::getMessage).filter(Objects::nonNull))
                         .anyMatch(message -> message.contains("'restarted'") && message.contains(each.said()))
                         .noneMatch(message -> message.contains("Listener '") && message.contains("\n")));
-        assertNotForged(log.text().substring(begun));
+        assertNotForged(log.text().substring(start));
     }
 
     static Stream<Arguments> policies() {
@@ -541,7 +541,7 @@ class HostileResponsesIT {
     @ParameterizedTest(name = "{0}")
     @MethodSource("policies")
     void startWithARedrivePolicyThatCannotBeReadIsAudited(String name, String policy) {
-        int begun = log.text().length();
+        int start = log.text().length();
         int number = NUMBER.incrementAndGet();
         SqsMessageListenerContainer<?> container = application.container("restarted");
         container.stop();
@@ -552,11 +552,11 @@ class HostileResponsesIT {
         container.start();
         await().atMost(SOON)
                 .until(() -> log.text()
-                        .substring(begun)
+                        .substring(start)
                         .matches("(?s).*(a redrive policy that cannot be read|Malformed ARN).*"));
 
         SQS.send(RESTARTED, "order " + number);
         await().atMost(SOON).until(() -> calls("order " + number) == 1);
-        assertNotForged(log.text().substring(begun));
+        assertNotForged(log.text().substring(start));
     }
 }

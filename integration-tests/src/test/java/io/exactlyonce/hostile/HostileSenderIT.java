@@ -146,7 +146,7 @@ class HostileSenderIT {
     /** Returns how many messages a second the other listeners handle, of a round. */
     private double rateOfOthers() {
         long before = handledByOthers();
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         for (int other = 0; other < CrowdedApplication.OTHERS; other++) {
             send(
                     "other" + other,
@@ -155,7 +155,7 @@ class HostileSenderIT {
                             .toList());
         }
         await().pollInterval(Duration.ofMillis(20)).atMost(LONG).until(() -> handledByOthers() == before + ROUND);
-        return ROUND * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - begun);
+        return ROUND * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start);
     }
 
     private double bestRateOfOthers(int rounds, double enough) {

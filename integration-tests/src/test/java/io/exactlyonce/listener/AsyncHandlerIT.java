@@ -65,7 +65,7 @@ class AsyncHandlerIT {
 
     /** Spring would give this bean interface proxies by default. A listener is proxied by its class. */
     @Test
-    void workIsRenewedBeyondItsWindowAndItsFailureTriedAgain() {
+    void workIsRenewedBeyondItsVisibilityTimeoutAndItsFailureRetried() {
         try (TestApplication application = start("", Map.of("spring.aop.proxy-target-class", "false"))) {
             Fulfilment bean = application.bean(Fulfilment.class);
             assertThat(AopUtils.isCglibProxy(bean)).isTrue();

@@ -258,7 +258,7 @@ class AtLeastOnceIT {
     }
 
     @Test
-    void messageWhoseDeleteDoesNotStickComesAgainAndIsADuplicate() {
+    void messageWhoseDeleteDoesNotStickIsRedeliveredAndIsADuplicate() {
         QUEUES.forEach(queue -> TROUBLES.next(queue, DELETE, Trouble.DOES_NOT_STICK));
 
         List<String> orders = sendToAll("does not stick");
@@ -364,7 +364,7 @@ class AtLeastOnceIT {
      * 200.
      */
     @Test
-    void renewalWhoseAnswerIsLostAndWhoseEntryIsThrottledKeepsItsWindow() {
+    void renewalWhoseAnswerIsLostAndWhoseEntryIsThrottledKeepsItsVisibilityTimeout() {
         TROUBLES.next(SINGLE, CHANGE, Trouble.ANSWER_LOST);
         TROUBLES.next(SINGLE, CHANGE, Trouble.fails(1, SqsError.THROTTLED));
         double renewed = sum(AtLeastOnceIT::renewals);
@@ -431,7 +431,7 @@ class AtLeastOnceIT {
     }
 
     @Test
-    void entriesOfABatchOfDeletesThatFailForGoodComeAgainAndTheOthersDoNot() {
+    void messagesWhoseDeletesFailForGoodAreRedeliveredAndTheOthersAreNot() {
         SqsError refused = new SqsError("InvalidParameterValue", "The request cannot be done", true);
         TROUBLES.next(SINGLE, DELETE, Trouble.fails(1, refused));
         TROUBLES.next(BATCH, DELETE, Trouble.fails(1, refused));
@@ -454,7 +454,7 @@ class AtLeastOnceIT {
 
     /** Another delivery has received and handled the message in the meantime. */
     @Test
-    void answerThatIsOlderThanItsWindowIsNeverActedUpon() {
+    void answerThatIsOlderThanItsVisibilityTimeoutIsNeverActedUpon() {
         CompletableFuture<Void> late = new CompletableFuture<>();
         TROUBLES.next(SINGLE, RECEIVE, Trouble.held(late));
         CountDownLatch gate = gate("stale", 1);

@@ -461,7 +461,7 @@ class AwspringFeaturesIT {
     }
 
     @Test
-    void errorHandlerChoosesWhenTheMessageComesAgain() {
+    void errorHandlerChoosesWhenTheMessageIsRedelivered() {
         SQS.send(name("again"), "{\"orderId\":\"o1\"}");
 
         awaitEmpty("again");

@@ -119,7 +119,7 @@ class BatchIT {
     }
 
     @Test
-    void onlyTheNamedMessageComesAgain() {
+    void onlyTheNamedMessageIsRedelivered() {
         for (int number = 1; number <= 5; number++) {
             SQS.send(standard, Order.json("o" + number, number == 3 ? 1 : 0));
         }
@@ -147,7 +147,7 @@ class BatchIT {
     }
 
     @Test
-    void messageWithoutAKeyIsDeletedWithoutTheHandlerAndItsGroupGoesOnIfItIsToBeSkipped() {
+    void messageWithoutAKeyIsDeletedWithoutTheHandlerAndItsGroupContinuesIfItIsToBeSkipped() {
         send("a", "a1", 0);
         send("a", " ", 0);
         send("a", "a2", 0);
@@ -208,7 +208,7 @@ class BatchIT {
     }
 
     @Test
-    void namedMessageOfAGroupComesAgainAndTheLaterOnesThatTheHandlerGotAreDone() {
+    void namedMessageOfAGroupIsRedeliveredAndTheLaterOnesThatTheHandlerGotAreDone() {
         send("a", "a1", 1);
         send("a", "a2", 0);
         send("b", "b1", 0);
@@ -222,7 +222,7 @@ class BatchIT {
     }
 
     @Test
-    void sameKeyTwiceInAGroupIsHandledOnceAndTheGroupGoesOn() {
+    void sameKeyTwiceInAGroupIsHandledOnceAndTheGroupContinues() {
         send("a", "a1", 0);
         send("a", "a1", 0);
         send("a", "a2", 0);

@@ -56,7 +56,7 @@ class CrashIT {
     }
 
     @Test
-    void attemptAfterACrashIsAmbiguousAndHasTheSameDownstreamKey(@TempDir Path directory) throws Exception {
+    void attemptAfterACrashIsInDoubtAndHasTheSameDownstreamKey(@TempDir Path directory) throws Exception {
         String queue = SQS.createQueue(2);
         String database = EmbeddedDatabase.shared().createDatabase();
         Path first = directory.resolve("first");

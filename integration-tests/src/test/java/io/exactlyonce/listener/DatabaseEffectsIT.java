@@ -264,7 +264,7 @@ class DatabaseEffectsIT {
 
     @ParameterizedTest
     @ValueSource(classes = {WithJdbcTemplate.class, WithJpa.class})
-    void failureRollsTheWritesBackAndTheMessageComesAgain(Class<? extends Shop> listener) {
+    void failureRollsTheWritesBackAndTheMessageIsRedelivered(Class<? extends Shop> listener) {
         try (TestApplication application = start(listener)) {
             Shop shop = application.bean(listener);
             shop.failOnce();

@@ -52,7 +52,7 @@ class DatabaseOutageIT {
     enum Fault {
         /** The pooler is down, or its user is shut out. */
         NO_CONNECTION(DatabaseRole::shutOut),
-        /** The connections lead to a server that was demoted: SQLSTATE 25006. */
+        /** The connections are to a server that was demoted: SQLSTATE 25006. */
         READ_ONLY(DatabaseRole::demote);
 
         private final Consumer<DatabaseRole> event;

@@ -113,7 +113,7 @@ class FifoIT {
     }
 
     @Test
-    void messageThatWaitsLongerThanTheWindowBehindOthersOfItsGroupIsHandledOnceAndInOrder() {
+    void messageThatWaitsLongerThanItsVisibilityTimeoutBehindOthersOfItsGroupIsHandledOnceAndInOrder() {
         for (int i = 1; i <= 5; i++) {
             send("a", Step.slow("a" + i, 800));
         }

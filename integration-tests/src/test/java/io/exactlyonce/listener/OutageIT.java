@@ -65,7 +65,7 @@ class OutageIT {
     }
 
     @Test
-    void handlerGoesOnDuringAnOutageThatIsShorterThanTheLease() {
+    void handlerContinuesDuringAnOutageThatIsShorterThanTheLease() {
         try (TestApplication application = start(Map.of(
                 "exactly-once.claim.lease", "10s",
                 "exactly-once.renewal.at", "0.1"))) {

@@ -48,7 +48,7 @@ class QueueRecreatedIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     @Test
-    void listenerGoesOnByItselfNothingIsStuckAndEachEffectHappensOnce() {
+    void listenerContinuesByItselfNothingIsStuckAndEachEffectHappensOnce() {
         try (TestApplication application = TestApplication.on(queue, Listener.class, SqsRequests.class)) {
             Listener listener = application.bean(Listener.class);
             SqsRequests requests = application.bean(SqsRequests.class);

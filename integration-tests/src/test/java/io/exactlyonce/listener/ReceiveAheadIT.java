@@ -124,7 +124,7 @@ class ReceiveAheadIT {
     }
 
     @Test
-    void nothingIsReceivedAheadWhereHandlersTakeLong() {
+    void nothingIsPrefetchedWhereHandlersTakeLong() {
         try (TestApplication application = start()) {
             Listener listener = blockAfter(application, "slow", 2 * MOST);
 
@@ -140,7 +140,7 @@ class ReceiveAheadIT {
      * ended long before.
      */
     @Test
-    void messageIsHandledAndRetriedWithTheSlotsThatAreFreeHoweverSlowTheHandlersOfTheFirstPollAre() {
+    void messageIsHandledAndRetriedWithTheThreadsThatAreFreeHoweverSlowTheHandlersOfTheFirstPollAre() {
         send("gate", POLL);
         Map<String, String> settings = Map.of(
                 "spring.cloud.aws.sqs.listener.max-concurrent-messages",
@@ -162,7 +162,7 @@ class ReceiveAheadIT {
     }
 
     @Test
-    void whatWasReceivedAheadIsAnothersAtOnceWhenTheListenerStops() {
+    void prefetchedMessageIsAnothersAtOnceWhenTheListenerStops() {
         try (TestApplication application = start()) {
             Listener listener = blockAfter(application, "quick", 5 * MOST);
             await().atMost(SOON).until(() -> application.claims("HELD") == MOST + POLL);

@@ -126,7 +126,7 @@ class RedeliveryIT {
     /** Trap: a visibility timeout of 5 s or less gave a negative interval, and every message failed. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 5})
-    void handlerLongerThanThreeWindowsIsCalledOnce(int windowSeconds) {
+    void handlerLongerThanThreeVisibilityTimeoutsIsCalledOnce(int windowSeconds) {
         queue = SQS.createQueue(windowSeconds);
         try (TestApplication application = start(Patient.class)) {
             Patient listener = application.bean(Patient.class);

@@ -42,7 +42,7 @@ class RenewalFailureIT {
     }
 
     @Test
-    void renewalThatFailsOnceIsRetriedBeforeTheWindowEnds() {
+    void renewalThatFailsOnceIsRetriedBeforeTheVisibilityTimeoutEnds() {
         try (TestApplication application = start()) {
             SqsRequests requests = application.bean(SqsRequests.class);
             requests.failNext(ChangeMessageVisibilityBatchRequest.class, 1);
@@ -59,7 +59,7 @@ class RenewalFailureIT {
     }
 
     @Test
-    void messageWhoseWindowIsLostIsDeliveredAgainButHandledOnce() {
+    void messageWhoseVisibilityTimeoutIsLostIsRedeliveredButHandledOnce() {
         try (TestApplication application = start()) {
             SqsRequests requests = application.bean(SqsRequests.class);
             requests.failAll(ChangeMessageVisibilityBatchRequest.class);
@@ -80,7 +80,7 @@ class RenewalFailureIT {
      */
     @ParameterizedTest
     @CsvSource({"RequestThrottled, 403", "ExpiredToken, 403", "ServiceUnavailable, 503"})
-    void handlerGoesOnUnderItsClaimWhileSqsAnswersNothingElseForTwoWindows(String code, int status) {
+    void handlerContinuesUnderItsClaimWhileSqsAnswersNothingElseForTwoVisibilityTimeouts(String code, int status) {
         try (TestApplication application = start()) {
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "o1");

@@ -35,7 +35,7 @@ class SameMessageIT {
     }
 
     @Test
-    void messageWhoseDeleteFailsComesAgainAndIsAcknowledgedAsADuplicate() {
+    void messageWhoseDeleteFailsIsRedeliveredAndIsAcknowledgedAsADuplicate() {
         try (TestApplication application = start(Map.of())) {
             SqsRequests requests = application.bean(SqsRequests.class);
             requests.failNext(DeleteMessageBatchRequest.class, 1);

@@ -115,7 +115,7 @@ class ShutdownIT {
         /** The handler ignores its interrupt. */
         @ExactlyOnceListener(id = "stubborn", queueNames = "${test.stubborn}", key = "#order", factory = "impatient")
         void stubborn(String order, Claim claim) {
-            note(order, claim, "begun");
+            note(order, claim, "started");
             while (dies) {
                 LockSupport.park();
                 Thread.interrupted();
@@ -125,7 +125,7 @@ class ShutdownIT {
 
         /** Starts before the worker gets its SIGTERM, and ends long after that. */
         private void work(String name, Claim claim) throws InterruptedException {
-            note(name, claim, "begun");
+            note(name, claim, "started");
             do {
                 new CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
             } while (jdbc.sql("SELECT count(*) FROM note WHERE event = 'go'")
@@ -197,7 +197,7 @@ class ShutdownIT {
     }
 
     @Test
-    void everythingThatHasNotBegunIsSoonAnothersAndWhatHasBegunEndsOnce(@TempDir Path directory) throws Exception {
+    void everythingThatHasNotStartedIsSoonAnothersAndWhatHasStartedEndsOnce(@TempDir Path directory) throws Exception {
         notes.sql("CREATE TABLE note (name text, event text, in_doubt boolean)").update();
         IntStream.range(0, ORDERS).forEach(number -> SQS.send(orders, "order-" + number));
         IntStream.rangeClosed(1, 5)
@@ -208,8 +208,8 @@ class ShutdownIT {
         try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
             await().atMost(START)
                     .until(() -> SQS.visible(orders) == 0
-                            && noted("begun", "order").size() == THREADS
-                            && noted("begun", "st").size() == 2);
+                            && noted("started", "order").size() == THREADS
+                            && noted("started", "st").size() == 2);
 
             worker.terminate();
             long terminated = System.nanoTime();
@@ -223,11 +223,11 @@ class ShutdownIT {
             await().atMost(SHUTDOWN_TIMEOUT).until(() -> !worker.isAlive());
         }
 
-        assertThat(noted("begun", "order"))
+        assertThat(noted("started", "order"))
                 .as("nothing begins after the signal")
                 .hasSize(THREADS)
                 .doesNotContainAnyElementsOf(seen);
-        assertThat(noted("ended", "order")).isEqualTo(noted("begun", "order"));
+        assertThat(noted("ended", "order")).isEqualTo(noted("started", "order"));
         deleteTaken(orders);
         assertThat(SQS.size(orders)).as("no delete was lost").isZero();
 
@@ -249,7 +249,7 @@ class ShutdownIT {
                 .isTrue();
     }
 
-    private static Duration since(long begun) {
-        return Duration.ofNanos(System.nanoTime() - begun);
+    private static Duration since(long start) {
+        return Duration.ofNanos(System.nanoTime() - start);
     }
 }

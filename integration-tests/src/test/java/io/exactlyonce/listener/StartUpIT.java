@@ -213,7 +213,7 @@ class StartUpIT {
                         "exactly-once.datasource.password",
                         EmbeddedDatabase.shared().password()),
                 "keeps text in LATIN1 (server_encoding), but claims need UTF8",
-                "and let exactly-once.datasource.url lead there");
+                "and point exactly-once.datasource.url at it");
     }
 
     @Test
@@ -270,7 +270,7 @@ class StartUpIT {
 
     /** The database accepts connections but sends nothing. */
     @Test
-    void anotherMistakeStopsTheStartWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
+    void anotherMistakeFailsStartupWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertStopped(
                     output,

@@ -239,7 +239,7 @@ class TenantsIT {
     }
 
     @Test
-    void transactionsWithTenantsStopTheStart(CapturedOutput output) {
+    void transactionsWithTenantsFailStartup(CapturedOutput output) {
         assertThatThrownBy(() -> start(Map.of()).close()).isInstanceOf(Exception.class);
 
         assertThat(output)

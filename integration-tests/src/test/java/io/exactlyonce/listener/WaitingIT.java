@@ -97,7 +97,7 @@ class WaitingIT {
     }
 
     @Test
-    void duplicateOfAHandlerThatTakesFourWindowsIsReceivedOnceAndDeletedSoonAfterIt(CapturedOutput output) {
+    void duplicateOfAHandlerThatTakesFourVisibilityTimeoutsIsReceivedOnceAndDeletedSoonAfterIt(CapturedOutput output) {
         try (TestApplication application = start(Map.of("exactly-once.audit.mode", "off"))) {
             Listener listener = application.bean(Listener.class);
             SQS.send(queue, "o1");
@@ -172,8 +172,10 @@ class WaitingIT {
             List<ChangeMessageVisibilityBatchRequest> changes = requests.of(ChangeMessageVisibilityBatchRequest.class);
             assertThat(changes).as("renewed until then, returned at last").isNotEmpty();
             // A renewal would come within half a visibility timeout, and hide the message from other consumers.
-            Duration window = Duration.ofSeconds(WINDOW_SECONDS);
-            await().during(window).atMost(window.plus(SOON)).until(() -> SQS.visible(queue) == 1);
+            Duration visibilityTimeout = Duration.ofSeconds(WINDOW_SECONDS);
+            await().during(visibilityTimeout)
+                    .atMost(visibilityTimeout.plus(SOON))
+                    .until(() -> SQS.visible(queue) == 1);
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEqualTo(changes);
             application.container("orders").start();
             awaitWaiting(application, 1);

@@ -37,7 +37,7 @@ final class FarDatabase implements AutoCloseable {
         this.distance = distance;
     }
 
-    /** Returns a URL of the database that leads through this proxy. */
+    /** Returns a URL that connects to the database through this proxy. */
     String lead(String url) {
         return url.replace(":" + EmbeddedDatabase.shared().port() + "/", ":" + socket.getLocalPort() + "/");
     }

@@ -14,7 +14,7 @@ final class Footprint {
     private final long heapBefore = heap();
     private final int threadsBefore = threads.getThreadCount();
     private final long processorBefore = system.getProcessCpuTime();
-    private final long begun = System.nanoTime();
+    private final long start = System.nanoTime();
 
     private Footprint() {
         threads.resetPeakThreadCount();
@@ -41,7 +41,7 @@ final class Footprint {
     }
 
     Duration time() {
-        return Duration.ofNanos(System.nanoTime() - begun);
+        return Duration.ofNanos(System.nanoTime() - start);
     }
 
     /** Returns the names of running threads that begin with a prefix. */

@@ -77,7 +77,7 @@ class ManyInFlightIT {
     }
 
     @Test
-    void eachIsHandledOnceAndNoWindowAndNoLeaseIsLost() throws Exception {
+    void eachIsHandledOnceAndNoVisibilityTimeoutAndNoLeaseIsLost() throws Exception {
         Senders.send(SQS, queue, MESSAGES, number -> "order-" + number);
         Footprint footprint = Footprint.begin();
         try (TestApplication application = start()) {

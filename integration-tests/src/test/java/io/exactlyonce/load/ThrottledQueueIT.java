@@ -57,7 +57,7 @@ class ThrottledQueueIT {
     private final String hasty = SQS.createQueue(SHORT_WINDOW_SECONDS, deadLetters, MOST_RECEIVES);
 
     @Test
-    void windowsThatCanBeKeptAreKeptAndAllIsHandledOnce() throws Exception {
+    void visibilityTimeoutsThatCanBeKeptAreKeptAndAllIsHandledOnce() throws Exception {
         try (TestApplication application = TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(),
                 Map.of(

@@ -63,7 +63,7 @@ class AlertsRecordingIT {
 
     static class Listener {
         private final CountDownLatch never = new CountDownLatch(1);
-        private final long begun = System.nanoTime();
+        private final long start = System.nanoTime();
 
         @ExactlyOnceListener(
                 id = "orders",
@@ -75,7 +75,7 @@ class AlertsRecordingIT {
             if (order.equals("o" + POISON)) {
                 throw new IllegalArgumentException("no such article");
             }
-            double part = (System.nanoTime() - begun - GROWS_FROM.toNanos())
+            double part = (System.nanoTime() - start - GROWS_FROM.toNanos())
                     / (double) GROWS_UNTIL.minus(GROWS_FROM).toNanos();
             double seconds = FASTEST + (SLOWEST - FASTEST) * Math.min(1, Math.max(0, part));
             boolean unused = never.await((long) (seconds * 1_000), TimeUnit.MILLISECONDS);
@@ -109,7 +109,7 @@ class AlertsRecordingIT {
     }
 
     private void record(List<String> meters, String port) throws InterruptedException {
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         AtomicInteger orders = new AtomicInteger();
         CountDownLatch recorded = new CountDownLatch((int) LENGTH.dividedBy(INTERVAL) + 1);
         ScheduledExecutorService threads = Executors.newScheduledThreadPool(2);
@@ -118,7 +118,7 @@ class AlertsRecordingIT {
                     () -> {
                         String order = "o" + orders.incrementAndGet();
                         SQS.send("orders", order);
-                        if (System.nanoTime() - begun > TWICE_FROM.toNanos()) {
+                        if (System.nanoTime() - start > TWICE_FROM.toNanos()) {
                             SQS.send("orders", order);
                         }
                     },

@@ -203,8 +203,8 @@ final class ClaimMoves {
     }
 
     static boolean holdsByItsOwnClock(Worker other, Row row) {
-        boolean begun = other.phase() == Phase.ACQUIRED || other.phase().isHandler();
-        return begun && other.lease() > 0 && row.isHeldBy(other.claim());
+        boolean acquired = other.phase() == Phase.ACQUIRED || other.phase().isHandler();
+        return acquired && other.lease() > 0 && row.isHeldBy(other.claim());
     }
 
     private static void answer(State state, int who, Steps steps) {
@@ -217,11 +217,11 @@ final class ClaimMoves {
         } else {
             boolean ours = state.row().isHeldBy(worker.claim());
             boolean allowed = state.row().failures() < EndMoves.MAX_ATTEMPTS;
-            State begun = state.with(who, worker.to(Phase.HANDLING));
+            State handling = state.with(who, worker.to(Phase.HANDLING));
             steps.add(
                     who,
                     "begins its handler",
-                    begun,
+                    handling,
                     ours && allowed,
                     ours ? Rules.NO_ATTEMPT_AFTER_THE_LAST : Rules.HANDLER_BEGINS_UNDER_ITS_CLAIM);
         }

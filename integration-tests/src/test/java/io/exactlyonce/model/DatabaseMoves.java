@@ -32,9 +32,9 @@ final class DatabaseMoves {
         } else {
             boolean doubt = row.status() != Status.ABSENT && row.isNextInDoubt();
             int attempt = state.history().attempts() + 1;
-            State begun = state.with(state.history().acquired(0, doubt))
+            State handling = state.with(state.history().acquired(0, doubt))
                     .with(who, state.worker(who).working(Phase.HANDLING, attempt, row));
-            steps.add(who, "locks the key and finds it free", begun, !open, Rules.TRANSACTIONS_TAKE_TURNS);
+            steps.add(who, "locks the key and finds it free", handling, !open, Rules.TRANSACTIONS_TAKE_TURNS);
         }
     }
 

@@ -27,7 +27,7 @@ enum SqlCheck {
             Guard.TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN,
             "AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp()) LIMIT 1 FOR UPDATE",
             "LIMIT 1 FOR UPDATE",
-            "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere"),
+            "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseOwnerRenewsInTheLastMomentIsHeldElsewhere"),
     FENCED_ROWS(
             Guard.TAKEOVER_LEAVES_FENCED_ROWS,
             "c.lease_until <= clock_timestamp()) LIMIT 1 FOR UPDATE SKIP LOCKED",
@@ -115,7 +115,7 @@ enum SqlCheck {
     STATUS_THAT_WAS_READ(
             "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",
             "AND c.claim_id = w.held_id AND (c.status = 'RELEASED'",
-            "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderCompletesInTheLastMomentIsCompleted"),
+            "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseOwnerCompletesInTheLastMomentIsCompleted"),
     /** Tokens grow even if the database's clock was set back. */
     HIGHER_TOKEN(
             "greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token",
@@ -161,7 +161,7 @@ enum SqlCheck {
             Guard.DECISION_ASKS_FOR_A_PARKED_KEY,
             "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",
             "AND c.claim_id = w.claim_id",
-            "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),
+            "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listContinuesAfterAClaim"),
     COUNTED_ONCE(
             Guard.FAILURE_IS_COUNTED_ONCE,
             Texts.HELD,

@@ -47,7 +47,7 @@ class MessagingConventionIT {
     }
 
     @Test
-    void olderKeysOfAwspringAreMappedAndOursHaveTheNewOnesToo() {
+    void olderKeysOfSpringCloudAwsAreMappedAndOursHaveTheNewOnesToo() {
         String queue = SQS.createQueue(30);
         try (TestApplication application =
                 start(queue, Map.of("exactly-once.observation.opentelemetry-names", "true"))) {

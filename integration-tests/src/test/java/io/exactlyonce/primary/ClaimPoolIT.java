@@ -96,7 +96,7 @@ class ClaimPoolIT {
             ClaimDatabaseException unavailable = refusalOf(pool);
             assertThat(unavailable.problem())
                     .startsWith("127.0.0.1:" + replica.port() + "/")
-                    .contains("does not lead to a primary: the server of plain reads is a replica or read-only");
+                    .contains("does not connect to a primary: the server of plain reads is a replica or read-only");
             assertThat(unavailable.remedy()).contains("point spring.datasource.url at the primary");
         }
     }

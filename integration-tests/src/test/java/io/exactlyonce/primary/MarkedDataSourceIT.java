@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** An application's pool that is marked for claims. Its settings stay, and each connection must lead to a primary. */
+/** An application's pool that is marked for claims. Its settings stay, and each connection must be to a primary. */
 class MarkedDataSourceIT {
 
     private static final String UNTRIED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";
@@ -70,7 +70,7 @@ class MarkedDataSourceIT {
     @ValueSource(booleans = {true, false})
     void sessionsThatTakeNoWritesAnyMoreAreReplaced(boolean known) throws SQLException {
         try (HikariDataSource pool = pool(url)) {
-            assertThatClaimsGoOnAfter(pool, known, () -> makeSessionsReadOnly(pool));
+            assertThatClaimsContinueAfter(pool, known, () -> makeSessionsReadOnly(pool));
         }
     }
 
@@ -78,7 +78,7 @@ class MarkedDataSourceIT {
     @ValueSource(booleans = {true, false})
     void sessionsThatHaveEndedAreReplaced(boolean known) throws SQLException {
         try (HikariDataSource pool = pool(url)) {
-            assertThatClaimsGoOnAfter(pool, known, () -> {
+            assertThatClaimsContinueAfter(pool, known, () -> {
                 borrowAll(pool).forEach(MarkedDataSourceIT::close);
                 new JdbcTemplate(SERVER.dataSource(url)).queryForList("""
                         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -96,7 +96,7 @@ class MarkedDataSourceIT {
      * If the pool is HikariCP, the first failure replaces all sessions. In other pools, each call replaces at most two
      * sessions.
      */
-    private static void assertThatClaimsGoOnAfter(HikariDataSource pool, boolean known, Failover failover)
+    private static void assertThatClaimsContinueAfter(HikariDataSource pool, boolean known, Failover failover)
             throws SQLException {
         DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();
         new ClaimSchema(TestDatabase.table(claims)).create();

@@ -34,7 +34,7 @@ class PgpoolIT {
     }
 
     @Test
-    void readsThatGoToTheReplicaStopTheStart() throws Exception {
+    void readsThatGoToTheReplicaFailStartup() throws Exception {
         try (var pgpool = ConnectionProxy.pgpool(replica, READS_GO_TO_REPLICA)) {
             var plain = new JdbcTemplate(SERVER.dataSource(pgpool.lead(URL)));
             assertThat(plain.queryForObject("SELECT pg_is_in_recovery()", Boolean.class))
@@ -44,20 +44,20 @@ class PgpoolIT {
                     .as("where plain reads go")
                     .isEqualTo("on");
 
-            assertRefused(pgpool, "does not lead to a primary: the server of plain reads is a replica or read-only");
+            assertRefused(pgpool, "does not connect to a primary: the server of plain reads is a replica or read-only");
         }
     }
 
     /** Each of the many reads goes to a random server, so either problem may be detected first. */
     @Test
-    void readsThatAreBalancedByStatementStopTheStart() throws Exception {
+    void readsThatAreBalancedByStatementFailStartup() throws Exception {
         try (var pgpool =
                 ConnectionProxy.pgpool(replica, "load_balance_mode = on\nstatement_level_load_balance = on\n")) {
             assertRefused(
                     pgpool,
-                    "does not lead to one server: server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
+                    "connects to more than one server: server 127.0.0.1:%d answers plain reads and 127.0.0.1:%d other statements"
                             .formatted(replica.port(), SERVER.port()),
-                    "does not lead to a primary: the server of plain reads is a replica or read-only");
+                    "does not connect to a primary: the server of plain reads is a replica or read-only");
         }
     }
 

@@ -80,7 +80,7 @@ class ReplicaMonitorIT {
     }
 
     @Test
-    void asynchronousReplicaIsWarnedOfAtTheStart(CapturedOutput output) {
+    void asynchronousReplicaIsLoggedAtStartup(CapturedOutput output) {
         var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, List.of(looks::add));
         try (var database = new ClaimDatabase(
                 claims, TestDatabase.table(claims.dataSource()), DatabaseInitializationMode.ALWAYS, monitor::tick)) {
@@ -93,7 +93,7 @@ class ReplicaMonitorIT {
 
     /** Trap: each lookup opened a connection, authenticated, and closed it. */
     @Test
-    void looksShareAConnectionOfThePool() {
+    void lookupsShareAConnectionOfThePool() {
         var opened = new AtomicInteger();
         var driver = new DelegatingDataSource(SERVER.dataSource(URL)) {
             @Override

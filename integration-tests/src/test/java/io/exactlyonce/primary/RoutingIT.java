@@ -115,13 +115,13 @@ class RoutingIT {
         var target = new ClaimPool.Target("spring.datasource.url", URL, null, null);
         try (var claims = ImpatientPool.of(target, new SplittingDataSource(PRIMARY, replica))) {
             ClaimDatabaseException refused = refusalOf(claims);
-            assertThat(refused.problem()).contains("does not lead to one server");
+            assertThat(refused.problem()).contains("connects to more than one server");
             assertThat(refused.problem()).contains("127.0.0.1:" + server.port());
             assertThat(refused.remedy()).contains("exactly-once.datasource.url");
         }
     }
 
-    /** The first connection leads to the primary, and the second to another server. */
+    /** The first connection is to the primary, and the second to another server. */
     @Test
     void balancerThatChoosesAServerForEachConnection() {
         var target = new ClaimPool.Target("spring.datasource.url", URL, null, null);
@@ -209,7 +209,7 @@ class RoutingIT {
     private static void assertRefused(DataSource dataSource, String observation) {
         try (var claims = marked(dataSource)) {
             ClaimDatabaseException refused = refusalOf(claims);
-            assertThat(refused.problem()).contains("does not lead to one server: ", observation);
+            assertThat(refused.problem()).contains("connects to more than one server: ", observation);
             assertThat(refused.remedy()).contains("point the DataSource marked @ExactlyOnceDataSource at the primary");
         }
     }

@@ -118,7 +118,7 @@ public final class ConnectionProxy implements AutoCloseable {
         return new ConnectionProxy(program, port).awaitStart();
     }
 
-    /** Returns a database's URL that leads through the proxy. */
+    /** Returns a URL that connects to a database through the proxy. */
     public String lead(String url) {
         return url.replace(":" + EmbeddedDatabase.shared().port() + "/", ":" + port + "/");
     }

@@ -152,7 +152,7 @@ class BookshopTests @Autowired constructor(
     private fun order(orderId: String, queue: String) = TestMessage.ofPayload(Purchase(orderId, "i")).to(queue)
 
     @Test
-    fun orderThatTheCarrierRefusesComesAgainAlone() {
+    fun orderThatTheCarrierRefusesIsRedeliveredAlone() {
         partners.refused = setOf("A-1")
 
         val batch = driver.deliverTogether(order("A-1", "shipments"), order("A-2", "shipments"))

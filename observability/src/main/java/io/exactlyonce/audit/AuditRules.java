@@ -44,7 +44,7 @@ public final class AuditRules {
     private static final long DAY = 86_400;
 
     private final QueueFacts facts;
-    private final Duration window;
+    private final Duration visibilityTimeout;
     private final Duration lease;
     private final boolean renews;
     private final @Nullable Duration timeout;
@@ -52,9 +52,9 @@ public final class AuditRules {
 
     private AuditRules(QueueFacts facts) {
         this.facts = facts;
-        this.window = facts.subscription().settings().window().length();
+        this.visibilityTimeout = facts.subscription().settings().window().length();
         this.lease =
-                Objects.requireNonNullElse(facts.settings().policy().terms().lease(), window);
+                Objects.requireNonNullElse(facts.settings().policy().terms().lease(), visibilityTimeout);
         this.renews = facts.settings().renews();
         this.timeout = facts.subscription().timeout();
     }
@@ -79,20 +79,22 @@ public final class AuditRules {
 
     /** Checks the cause of the first incident: handlers took longer than a visibility timeout that was not renewed. */
     private void judgeWindow() {
-        if (!renews && (timeout == null || isShorter(window, timeout.multipliedBy(FACTOR)))) {
+        if (!renews && (timeout == null || isShorter(visibilityTimeout, timeout.multipliedBy(FACTOR)))) {
             String found = "renewal is off (exactly-once.renewal.enabled=false), "
                     + (timeout == null ? noTimeout() : tooShort(timeout));
             String remedy = "set exactly-once.renewal.enabled=true, or a visibility timeout of that length";
             add("static-window", ERROR, found, FACTOR + " x the listener's timeout", remedy);
-        } else if (renews && timeout != null && isShorter(window, timeout)) {
-            String found =
-                    say("handlers may take %s, the visibility timeout is %s: slow ones need renewal", timeout, window);
+        } else if (renews && timeout != null && isShorter(visibilityTimeout, timeout)) {
+            String found = say(
+                    "handlers may take %s, the visibility timeout is %s: slow ones need renewal",
+                    timeout, visibilityTimeout);
             String remedy = "none if slow handlers are rare; else raise the queue's VisibilityTimeout";
             add("static-window", NOTE, found, "visibility timeout at least twice the usual handler's time", remedy);
         }
         Duration p99 = facts.p99();
-        if (p99 != null && isShorter(window, p99)) {
-            String found = say("99 of 100 deliveries take up to %s, the visibility timeout is %s", p99, window);
+        if (p99 != null && isShorter(visibilityTimeout, p99)) {
+            String found =
+                    say("99 of 100 deliveries take up to %s, the visibility timeout is %s", p99, visibilityTimeout);
             String remedy = renews
                     ? "raise the queue's VisibilityTimeout: a failed renewal cannot be retried in time"
                     : "raise the queue's VisibilityTimeout, or set exactly-once.renewal.enabled=true";
@@ -112,7 +114,7 @@ public final class AuditRules {
     private String noTimeout() {
         return say(
                 "and the listener has no timeout to compare with its visibility timeout (%s); set the listener's timeout to at most a sixth of that (%s)",
-                window, window.dividedBy(FACTOR));
+                visibilityTimeout, visibilityTimeout.dividedBy(FACTOR));
     }
 
     private String tooShort(Duration timeout) {
@@ -122,7 +124,7 @@ public final class AuditRules {
                 : "set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds, or enable renewal";
         return say(
                 "so the visibility timeout (%s) must be at least %s times the listener's timeout (%s): %s; %s",
-                window, FACTOR, timeout, least, remedy);
+                visibilityTimeout, FACTOR, timeout, least, remedy);
     }
 
     /**
@@ -135,11 +137,11 @@ public final class AuditRules {
                     say("a lease of %s, without renewal, expires before a handler's timeout of %s", lease, timeout);
             String remedy = "raise exactly-once.claim.lease, or set exactly-once.renewal.enabled=true";
             add("lease", ERROR, found, "lease longer than the timeout", remedy);
-        } else if (isShorter(lease, window)) {
+        } else if (isShorter(lease, visibilityTimeout)) {
             String found = say(
                     "a lease of %s expires before the visibility timeout of %s: a pause loses the claim first",
-                    lease, window);
-            String remedy = say("raise exactly-once.claim.lease to %s, or remove it", window);
+                    lease, visibilityTimeout);
+            String remedy = say("raise exactly-once.claim.lease to %s, or remove it", visibilityTimeout);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
         // If a pool is exhausted or its server is down, a renewal waits for a connection. A wait that is too long makes

@@ -38,7 +38,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99, Du
     }
 
     /** Returns the lower bound of p95 as a fraction of the visibility timeout. */
-    public double utilization(Duration window) {
-        return (double) certainP95.toNanos() / window.toNanos();
+    public double utilization(Duration visibilityTimeout) {
+        return (double) certainP95.toNanos() / visibilityTimeout.toNanos();
     }
 }

@@ -78,34 +78,35 @@ final class WatchedLatency {
     }
 
     private @Nullable WindowWarning check(long nanos) {
-        Duration window = subscription.settings().window().length();
-        long interval = Math.max(SHORTEST_BETWEEN_CHECKS, Math.min(LONGEST_BETWEEN_CHECKS, window.toNanos() / 2));
+        Duration visibilityTimeout = subscription.settings().window().length();
+        long interval =
+                Math.max(SHORTEST_BETWEEN_CHECKS, Math.min(LONGEST_BETWEEN_CHECKS, visibilityTimeout.toNanos() / 2));
         if (nanos - checkedAt < interval) {
             return null;
         }
         checkedAt = nanos;
         Latencies latencies = recent.latencies();
-        Kind next = next(latencies, window);
+        Kind next = next(latencies, visibilityTimeout);
         if (next == reported) {
             return null;
         }
         reported = next;
-        return new WindowWarning(next, latencies.p95(), window);
+        return new WindowWarning(next, latencies.p95(), visibilityTimeout);
     }
 
     /**
      * Returns the kind for these latencies. {@code NEAR} and {@code BREACHED} stay until p95 recovers, so each is
      * reported once.
      */
-    private Kind next(Latencies latencies, Duration window) {
-        double certain = latencies.utilization(window);
+    private Kind next(Latencies latencies, Duration visibilityTimeout) {
+        double certain = latencies.utilization(visibilityTimeout);
         if (certain > 1) {
             return Kind.BREACHED;
         }
         if (certain > NEAR && reported == Kind.RECOVERED) {
             return Kind.NEAR;
         }
-        return latencies.p95().toNanos() < RECOVERED * window.toNanos() ? Kind.RECOVERED : reported;
+        return latencies.p95().toNanos() < RECOVERED * visibilityTimeout.toNanos() ? Kind.RECOVERED : reported;
     }
 
     synchronized Latencies usual() {

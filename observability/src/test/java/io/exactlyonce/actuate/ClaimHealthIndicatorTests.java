@@ -56,7 +56,7 @@ class ClaimHealthIndicatorTests {
     }
 
     @Test
-    void renewalsThatAreNotLookedForAreDown() {
+    void renewalsThatAreNotCheckedAreDown() {
         clock.advance(Duration.ofMillis(2_001));
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails()).containsEntry("millisSinceRenewalCheck", 2_001L);

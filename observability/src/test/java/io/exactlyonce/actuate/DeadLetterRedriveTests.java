@@ -96,7 +96,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void oneThatIsUnderWayAlreadyIsToldWithHowToLookAtIt(CapturedOutput output) {
+    void redriveThatIsInProgressIsRefusedWithTheCommandThatListsIt(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(
                 refusal(400, "AWS.SimpleQueueService.UnsupportedOperation", "There is already a task running."));
 
@@ -146,7 +146,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void refusalOfOneQueueHidesNotThatAnotherOnesRedriveHasBegun() {
+    void refusalOfOneQueueHidesNotThatAnotherOnesRedriveHasStarted() {
         ScriptedSqs other = new ScriptedSqs()
                 .with(
                         ScriptedSqs.ORDERS,
@@ -166,10 +166,10 @@ class DeadLetterRedriveTests {
     @Test
     void deadLetterQueueThatTwoQueuesShareIsRedrivenOnce() {
         List<String> asked = new ArrayList<>();
-        var begun = sqs.moves;
+        var moves = sqs.moves;
         sqs.moves = source -> {
             asked.add(source);
-            return begun.apply(source);
+            return moves.apply(source);
         };
 
         Redrives redrives = redrive.start(List.of(subscribed("orders", sqs), subscribed("returns", sqs)));

@@ -267,7 +267,7 @@ class DeadLettersTests {
     }
 
     @Test
-    void lookAtASharedDeadLetterQueueShowsEachMessageOnceWithItsQueue() {
+    void sharedDeadLetterQueueShowsEachMessageOnceWithItsQueue() {
         put("1", "orders");
         put("2", "refunds");
         put("3", "invoices");

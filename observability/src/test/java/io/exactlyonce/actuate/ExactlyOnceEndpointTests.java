@@ -355,12 +355,12 @@ class ExactlyOnceEndpointTests {
     }
 
     @Test
-    void requestsBesideALookUpAreRefusedForNowAndDecisionsAreNot() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+    void requestsBesideALookupAreRefusedForNowAndDecisionsAreNot() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         ParkedClaims claims = mock();
         when(claims.details(SEEN_CLAIM.key())).thenAnswer(slow -> {
-            begun.countDown();
+            started.countDown();
             assertThat(end.await(10, TimeUnit.SECONDS)).isTrue();
             return Optional.of(now(ClaimDetails.Status.PARKED, SEEN));
         });
@@ -368,7 +368,7 @@ class ExactlyOnceEndpointTests {
         ExactlyOnceEndpoint one = on(claims);
         CompletableFuture<Answer> first =
                 CompletableFuture.supplyAsync(() -> Answer.of(one.read("orders", "o1", null)));
-        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
 
         Answer beside = Answer.of(one.read("orders", "o1", null));
         assertThat(beside.status()).isEqualTo(503);

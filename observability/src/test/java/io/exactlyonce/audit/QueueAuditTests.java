@@ -55,7 +55,7 @@ class QueueAuditTests {
     private @Nullable Duration roundTrip;
     private @Nullable Duration timeout;
     private @Nullable Duration p99;
-    private int window = 30;
+    private int visibilityTimeout = 30;
     private String queue = "orders";
     private int polls = 1;
     private @Nullable Duration patience;
@@ -96,7 +96,7 @@ class QueueAuditTests {
     }
 
     private Subscription orders() {
-        VisibilityWindow length = VisibilityWindow.ofSeconds(window);
+        VisibilityWindow length = VisibilityWindow.ofSeconds(visibilityTimeout);
         SqsQueue polled = new SqsQueue(sqs, ScriptedSqs.ORDERS, length);
         polled.polledBy(new Polling(Duration.ofSeconds(10), polls));
         if (patience != null) {
@@ -160,7 +160,7 @@ class QueueAuditTests {
 
     /** The first incident: a visibility timeout of 30 s, handlers of 35 to 45 s, and no renewals. */
     @Test
-    void windowOfThirtySecondsWithHandlersOfFortyFive() {
+    void visibilityTimeoutOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
         isRenewed = false;
@@ -176,13 +176,13 @@ class QueueAuditTests {
     }
 
     @Test
-    void windowThatNothingRenewsMustHoldSixTimeouts() {
+    void visibilityTimeoutThatNothingRenewsMustHoldSixTimeouts() {
         timeout = Duration.ofMinutes(5);
         isRenewed = false;
-        window = 1_800;
+        visibilityTimeout = 1_800;
         assertThat(findings()).extracting(Finding::rule).doesNotContain("static-window");
 
-        window = 1_799;
+        visibilityTimeout = 1_799;
         assertFinding("static-window", Severity.ERROR, "1799s", "1800s");
     }
 
@@ -192,9 +192,9 @@ class QueueAuditTests {
             43200 | PT3H | 64800s                       | shorten the timeout                          | to at most 7200s
             31    |      | no timeout                   | its visibility timeout (31s)                 | (5166ms)
             """)
-    void shorterWindowIsToldWithValueBoundAndRemedy(
+    void shorterVisibilityTimeoutIsReportedWithValueBoundAndRemedy(
             int seconds, @Nullable Duration handlers, String value, String bound, String remedy) {
-        window = seconds;
+        visibilityTimeout = seconds;
         timeout = handlers;
         isRenewed = false;
 
@@ -202,7 +202,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void renewalCarriesHandlersBeyondTheWindowSoThatItIsToldMoreQuietly() {
+    void renewalCarriesHandlersBeyondTheVisibilityTimeoutSoThatItIsReportedMoreQuietly() {
         timeout = Duration.ofSeconds(45);
         p99 = Duration.ofSeconds(45);
 
@@ -218,17 +218,17 @@ class QueueAuditTests {
         connectionTimeout = Duration.ofSeconds(30);
 
         assertFinding("connection-timeout", Severity.WARNING, "for 30s, the lease is 30s", "about 3s");
-        window = 31;
+        visibilityTimeout = 31;
         assertThat(findings()).isEmpty();
     }
 
     @Test
     void databaseSoFarAwayThatARenewalWithoutAConnectionComesTooLate() {
         roundTrip = Duration.ofMillis(4_500);
-        window = 13;
+        visibilityTimeout = 13;
 
         assertFinding("database-distance", Severity.WARNING, "takes at least 4500ms, the lease is 13s");
-        window = 14;
+        visibilityTimeout = 14;
         assertThat(findings()).isEmpty();
     }
 
@@ -361,14 +361,14 @@ class QueueAuditTests {
     }
 
     @Test
-    void leaseThatEndsBeforeTheWindowIsWarnedOf() {
+    void leaseThatEndsBeforeTheVisibilityTimeoutIsReported() {
         lease = Duration.ofSeconds(29);
 
         assertFinding("lease", Severity.WARNING, "30s");
     }
 
     @Test
-    void messagesNearTheCapAreWarnedOf() {
+    void messagesNearTheCapAreReported() {
         sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96000");
         assertThat(findings()).isEmpty();
         sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "96001");
@@ -401,7 +401,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void errorStopsTheStartWhereThatIsAskedForUnlessItsRuleIsSilenced() {
+    void errorFailsStartupWhereThatIsAskedForUnlessItsRuleIsSilenced() {
         sqs.redrives(1);
         QueueAudit audit = audit(AuditMode.FAIL);
 
@@ -420,7 +420,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void warningAndUnknownDoNotStopTheStart() {
+    void warningAndUnknownDoNotFailStartup() {
         sqs.redrives(4).queues.get(ScriptedSqs.DEAD).remove("MessageRetentionPeriod");
         QueueAudit audit = audit(AuditMode.FAIL);
 

@@ -39,7 +39,7 @@ class ClaimDatabaseMetricsTests {
     }
 
     @Test
-    void latestLookCounts() {
+    void latestObservationCounts() {
         meters.observed(List.of(lag("a@10.0.0.1", 1_500, 42)));
         meters.observed(List.of(lag("a@10.0.0.1", 0, 7)));
 

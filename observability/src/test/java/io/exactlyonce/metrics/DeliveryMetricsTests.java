@@ -73,7 +73,7 @@ class DeliveryMetricsTests {
     }
 
     @Test
-    void deliveriesBeyondTheWindowThatTheyWereReceivedByAreCounted() {
+    void deliveriesBeyondTheVisibilityTimeoutThatTheyWereReceivedByAreCounted() {
         VisibilityWindow before = orders.settings().window();
         metrics.subscribed(orders);
         orders.change(new QueueSettings(VisibilityWindow.ofSeconds(60), null));
@@ -259,15 +259,15 @@ class DeliveryMetricsTests {
         return simple.get(counter).tags(tags).counter().count();
     }
 
-    private static Subscription subscription(String queue, long window) {
-        return subscription(queue, window, PollGate.OPEN);
+    private static Subscription subscription(String queue, long timeoutSeconds) {
+        return subscription(queue, timeoutSeconds, PollGate.OPEN);
     }
 
-    private static Subscription subscription(String queue, long window, PollGate gate) {
+    private static Subscription subscription(String queue, long timeoutSeconds, PollGate gate) {
         return new Subscription(
                 "fulfilment",
                 queue,
-                new QueueSettings(VisibilityWindow.ofSeconds(window), null),
+                new QueueSettings(VisibilityWindow.ofSeconds(timeoutSeconds), null),
                 null,
                 new ScriptedQueue(),
                 gate);

@@ -27,7 +27,7 @@ class WindowGaugesTests {
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
     @Test
-    void listenerWithoutTrafficIsAdvisedToKeepItsWindow() {
+    void listenerWithoutTrafficIsAdvisedToKeepItsVisibilityTimeout() {
         metrics.subscribed(orders);
         watch.subscribed(orders);
 
@@ -85,7 +85,7 @@ class WindowGaugesTests {
      * deliveries.
      */
     @Test
-    void strayOfAQuietListenerIsNoOverrun() {
+    void oneSlowDeliveryOfAQuietListenerIsNoOverrun() {
         subscribe();
         for (int delivery = 0; delivery < 30; delivery++) {
             delivered(Duration.ofMinutes(2), Duration.ofSeconds(10));

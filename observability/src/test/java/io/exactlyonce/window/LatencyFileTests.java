@@ -28,7 +28,7 @@ class LatencyFileTests {
         List<String> lines = new ArrayList<>(List.of("second,latency", "# of a shape", ""));
         shape.play(1, (second, latency) -> lines.add(second + "," + latency));
 
-        SimulatedRun run = played(Files.write(directory.resolve("ramp.csv"), lines), shape.window());
+        SimulatedRun run = played(Files.write(directory.resolve("ramp.csv"), lines), shape.timeoutSeconds());
 
         assertThat(run.told()).isNotEmpty().isEqualTo(SimulatedRun.of(shape, 1).told());
     }
@@ -53,11 +53,11 @@ class LatencyFileTests {
     @Test
     @EnabledIfSystemProperty(named = "forecast.csv", matches = ".+")
     void filesFromOutsideArePlayed() throws IOException {
-        double window = Double.parseDouble(System.getProperty("forecast.window", "30"));
-        assertThat(window).as("forecast.window, in seconds").isBetween(1.0, 43_200.0);
+        double timeoutSeconds = Double.parseDouble(System.getProperty("forecast.window", "30"));
+        assertThat(timeoutSeconds).as("forecast.window, in seconds").isBetween(1.0, 43_200.0);
 
         List<Played> runs = files(Path.of(System.getProperty("forecast.csv"))).stream()
-                .map(file -> outside(file, window))
+                .map(file -> outside(file, timeoutSeconds))
                 .toList();
 
         String report = Report.leads(runs);
@@ -80,18 +80,19 @@ class LatencyFileTests {
         }
     }
 
-    private static Played outside(Path file, double window) {
+    private static Played outside(Path file, double timeoutSeconds) {
         try {
             String name = String.valueOf(file.getFileName());
             return new Played(
-                    new Shape(name, window, Double.NaN, Double.NaN, (t, r) -> Double.NaN), played(file, window));
+                    new Shape(name, timeoutSeconds, Double.NaN, Double.NaN, (t, r) -> Double.NaN),
+                    played(file, timeoutSeconds));
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
     }
 
-    private static SimulatedRun played(Path file, double window) throws IOException {
-        SimulatedRun run = new SimulatedRun(window);
+    private static SimulatedRun played(Path file, double timeoutSeconds) throws IOException {
+        SimulatedRun run = new SimulatedRun(timeoutSeconds);
         LatencyFile.play(file, run);
         return run;
     }

@@ -13,26 +13,26 @@ final class Overruns {
     private static final double SECONDS = 300;
     private static final int FEWEST = 20;
 
-    private final double window;
+    private final double timeoutSeconds;
     private final Deque<double[]> recent = new ArrayDeque<>();
     private int beyond;
     private long deliveries;
     private long strays;
     private double driftAt = Double.NaN;
 
-    Overruns(double window) {
-        this.window = window;
+    Overruns(double timeoutSeconds) {
+        this.timeoutSeconds = timeoutSeconds;
     }
 
     void note(double second, double latency) {
         deliveries++;
         recent.addLast(new double[] {second, latency});
-        if (latency > window) {
+        if (latency > timeoutSeconds) {
             beyond++;
             strays++;
         }
         while (recent.size() > FEWEST && recent.getFirst()[0] < second - SECONDS) {
-            if (recent.removeFirst()[1] > window) {
+            if (recent.removeFirst()[1] > timeoutSeconds) {
                 beyond--;
             }
         }

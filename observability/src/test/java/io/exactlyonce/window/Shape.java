@@ -6,12 +6,12 @@ import java.util.Random;
  * The course of a listener's latency over virtual hours.
  *
  * @param name short description of the course
- * @param window the visibility timeout in seconds
+ * @param timeoutSeconds the visibility timeout in seconds
  * @param perSecond deliveries per second
  * @param hours the length in hours
  * @param course the latency over time
  */
-record Shape(String name, double window, double perSecond, double hours, Course course) {
+record Shape(String name, double timeoutSeconds, double perSecond, double hours, Course course) {
 
     /** The latency at a time. */
     @FunctionalInterface

@@ -165,8 +165,8 @@ final class Shapes {
                     30, 1 / 60.0, 720, sometimes(300, steady(100), noisy(steady(9.2), 0.3))));
 
     private static Shape shape(
-            String name, double window, double perSecond, double hours, Course course, double sigma) {
-        return new Shape(name, window, perSecond, hours, noisy(course, sigma));
+            String name, double timeoutSeconds, double perSecond, double hours, Course course, double sigma) {
+        return new Shape(name, timeoutSeconds, perSecond, hours, noisy(course, sigma));
     }
 
     private static Course noisy(Course course, double sigma) {

@@ -15,7 +15,7 @@ final class SimulatedRun implements Shape.Sink {
 
     private final WatchedLatency watched;
     private final Overruns overruns;
-    private final double window;
+    private final double timeoutSeconds;
     private final List<Told> told = new ArrayList<>();
     private final List<Scrape> scrapes = new ArrayList<>();
     private final Duration length;
@@ -33,16 +33,16 @@ final class SimulatedRun implements Shape.Sink {
     /** Values of meters at one moment. */
     record Scrape(double utilization, double headroom, long exceeded, long deliveries) {}
 
-    SimulatedRun(double window) {
-        this.window = window;
-        VisibilityWindow visibility = VisibilityWindow.ofSeconds((int) window);
+    SimulatedRun(double timeoutSeconds) {
+        this.timeoutSeconds = timeoutSeconds;
+        VisibilityWindow visibility = VisibilityWindow.ofSeconds((int) timeoutSeconds);
         length = visibility.length();
         watched = new WatchedLatency(new Subscription("simulated", "q", visibility, new ScriptedQueue()), 0);
-        overruns = new Overruns(window);
+        overruns = new Overruns(timeoutSeconds);
     }
 
     static SimulatedRun of(Shape shape, long seed) {
-        SimulatedRun run = new SimulatedRun(shape.window());
+        SimulatedRun run = new SimulatedRun(shape.timeoutSeconds());
         shape.play(seed, run);
         return run;
     }
@@ -51,7 +51,7 @@ final class SimulatedRun implements Shape.Sink {
     public void accept(double second, double latency) {
         scrapeUntil(second);
         samples++;
-        exceeded += latency > window ? 1 : 0;
+        exceeded += latency > timeoutSeconds ? 1 : 0;
         overruns.note(second, latency);
         WindowWarning warning = watched.delivered(nanos(second), Duration.ofNanos(nanos(latency)));
         if (warning != null) {
@@ -62,8 +62,8 @@ final class SimulatedRun implements Shape.Sink {
     private void scrapeUntil(double second) {
         for (double next = scrapes.size() * SCRAPE_SECONDS; next <= second; next += SCRAPE_SECONDS) {
             Latencies recent = watched.recent(nanos(next));
-            scrapes.add(
-                    new Scrape(recent.utilization(length), window - recent.p95().toNanos() * 1e-9, exceeded, samples));
+            scrapes.add(new Scrape(
+                    recent.utilization(length), timeoutSeconds - recent.p95().toNanos() * 1e-9, exceeded, samples));
         }
     }
 
@@ -80,8 +80,8 @@ final class SimulatedRun implements Shape.Sink {
         return told;
     }
 
-    double window() {
-        return window;
+    double timeoutSeconds() {
+        return timeoutSeconds;
     }
 
     double overrunAt() {

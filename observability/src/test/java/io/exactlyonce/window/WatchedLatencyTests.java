@@ -25,8 +25,8 @@ class WatchedLatencyTests {
     private long now = -7 * SECOND;
     private final WatchedLatency watched = new WatchedLatency(subscription(30), now);
 
-    private static Subscription subscription(int window) {
-        return new Subscription("listener", "orders", VisibilityWindow.ofSeconds(window), new ScriptedQueue());
+    private static Subscription subscription(int timeoutSeconds) {
+        return new Subscription("listener", "orders", VisibilityWindow.ofSeconds(timeoutSeconds), new ScriptedQueue());
     }
 
     private static Duration seconds(double seconds) {
@@ -92,7 +92,7 @@ class WatchedLatencyTests {
     }
 
     @Test
-    void strayAloneIsNotWarnedOf() {
+    void fewSlowDeliveriesCauseNoWarning() {
         assertThat(feed(5_000, i -> i % 500 == 499 ? 90 : 5)).isEmpty();
     }
 

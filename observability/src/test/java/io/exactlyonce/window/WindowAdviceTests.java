@@ -38,7 +38,7 @@ class WindowAdviceTests {
     }
 
     @Test
-    void renewedWindowIsTwiceTheMedian() {
+    void renewedVisibilityTimeoutIsTwiceTheMedian() {
         WindowAdvice advice = WindowAdvice.of("orders", WINDOW, true, measure(2_000, this::order));
 
         assertThat(advice.rule()).isEqualTo(WindowAdvice.Rule.RENEWED);
@@ -49,7 +49,7 @@ class WindowAdviceTests {
     }
 
     @Test
-    void windowThatNothingRenewsHoldsTheTail() {
+    void visibilityTimeoutThatNothingRenewsHoldsTheTail() {
         WindowAdvice advice = WindowAdvice.of("parcels", WINDOW, false, measure(20_000, this::parcel));
 
         // The 99th percentile lies a tenth of the tail's length before the tail's end, at 258 s.
@@ -83,7 +83,7 @@ class WindowAdviceTests {
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 18, 50})
-    void windowThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {
+    void visibilityTimeoutThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {
         Iterator<Double> seconds =
                 Stream.concat(Stream.of(94.0), Stream.generate(() -> 6.4)).iterator();
 
@@ -95,7 +95,7 @@ class WindowAdviceTests {
     }
 
     @Test
-    void windowIsShortenedToWhatHoldsTheUsualTail() {
+    void visibilityTimeoutIsShortenedToWhatHoldsTheUsualTail() {
         WindowAdvice few = WindowAdvice.of("orders", WINDOW, true, measure(19, () -> 2));
         WindowAdvice enough = WindowAdvice.of("orders", WINDOW, true, measure(20, () -> 2));
         WindowAdvice many =

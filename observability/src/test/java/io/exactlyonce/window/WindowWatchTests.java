@@ -35,8 +35,8 @@ class WindowWatchTests {
                     (subscription, warning) -> told.add(warning)),
             now::get);
 
-    private Subscription subscription(String queue, int window) {
-        return new Subscription("listener", queue, VisibilityWindow.ofSeconds(window), visibility);
+    private Subscription subscription(String queue, int timeoutSeconds) {
+        return new Subscription("listener", queue, VisibilityWindow.ofSeconds(timeoutSeconds), visibility);
     }
 
     private void deliver(Subscription subscription, int count, Duration elapsed) {
@@ -105,7 +105,7 @@ class WindowWatchTests {
     }
 
     @Test
-    void windowThatWasReadAgainCountsFromThenOn() {
+    void visibilityTimeoutThatWasReadAgainCountsFromThenOn() {
         watch.subscribed(orders);
         deliver(orders, 300, Duration.ofSeconds(35));
         orders.change(new QueueSettings(VisibilityWindow.ofSeconds(120), null));

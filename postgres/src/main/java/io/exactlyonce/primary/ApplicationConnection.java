@@ -69,7 +69,7 @@ public final class ApplicationConnection implements Supplier<Target> {
         if (!Target.isPostgresql(url)) {
             // The rest of the URL may contain a password.
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
-            throw impossible("%s leads to %s..., and claims need PostgreSQL".formatted(name, kind), null);
+            throw impossible("%s connects to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }
         if (!Target.isClear(url)) {
             throw impossible(

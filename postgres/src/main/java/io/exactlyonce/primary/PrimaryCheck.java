@@ -179,11 +179,11 @@ public final class PrimaryCheck {
             require(
                     row.getInt("version") >= 14,
                     "is PostgreSQL %d, but claims need PostgreSQL 14 or later".formatted(row.getInt("version")),
-                    "upgrade it, or let %s lead to another database".formatted(url));
+                    "upgrade it, or point %s at another database".formatted(url));
             require(
                     "UTF8".equals(row.getString("encoding")),
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
-                    "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and let %s lead there"
+                    "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and point %s at it"
                             .formatted(url));
             // A pool that this library made always passes the following checks.
             require(
@@ -273,13 +273,13 @@ public final class PrimaryCheck {
 
     private Server requirePrimary(Server server) {
         if (server.readOnly()) {
-            throw astray("leads to server %s, which is a replica or read-only".formatted(server.address()), null);
+            throw astray("connects to server %s, which is a replica or read-only".formatted(server.address()), null);
         }
         return server;
     }
 
     private ClaimDatabaseException split(String observation) {
-        return astray("does not lead to one server: " + observation, null);
+        return astray("connects to more than one server: " + observation, null);
     }
 
     private ClaimDatabaseException astray(String problem, @Nullable SQLException cause) {
@@ -301,7 +301,8 @@ public final class PrimaryCheck {
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
         // The driver names this setting if no server has the required type.
         if (told.contains("targetServerType")) {
-            return astray("does not lead to a primary: the server of plain reads is a replica or read-only", failure);
+            return astray(
+                    "does not connect to a primary: the server of plain reads is a replica or read-only", failure);
         }
         return new ClaimDatabaseException(
                 "No connection to %s for claims (%s)".formatted(pool.target(), told),
@@ -316,7 +317,7 @@ public final class PrimaryCheck {
         String answer = " (SQLSTATE %s, %s)".formatted(failure.getSQLState(), failure.getMessage());
         if (MIXED_UP.contains(ClaimPool.sqlState(failure))) {
             return unfit(
-                    "leads through a pooler that gives each transaction another session and mixes up prepared statements"
+                    "connects through a pooler that gives each transaction another session and mixes up prepared statements"
                             + answer,
                     "add prepareThreshold=0 to %s, or let the pooler keep track of prepared statements (PgBouncer 1.21 and later: max_prepared_statements above 0), or let it pool sessions"
                             .formatted(url()),

@@ -38,9 +38,9 @@ final class PrimaryDriver extends AbstractDataSource {
     @Override
     public Connection getConnection() throws SQLException {
         ClaimPool.Target target = target();
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         Connection connection = open(target);
-        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
         Duration before = shortest;
         shortest = before == null || took.compareTo(before) < 0 ? took : before;
         return connection;

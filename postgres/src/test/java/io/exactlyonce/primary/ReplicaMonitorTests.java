@@ -19,7 +19,7 @@ class ReplicaMonitorTests {
     private final ReplicaMonitor warnings = monitor(SynchronousCommit.ON);
 
     @Test
-    void asynchronousReplicasAreWarnedOfOnce(CapturedOutput output) {
+    void asynchronousReplicasAreLoggedOnce(CapturedOutput output) {
         warnings.warn(List.of(replica("a", false)));
         warnings.warn(List.of(replica("a", false), replica("b", false)));
 

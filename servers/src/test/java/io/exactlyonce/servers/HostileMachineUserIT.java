@@ -157,7 +157,7 @@ class HostileMachineUserIT {
     }
 
     /**
-     * A page whose name leads to this machine (DNS rebinding) can send any request, and so can a program of another
+     * A page whose name resolves to this machine (DNS rebinding) can send any request, and so can a program of another
      * user.
      */
     @ParameterizedTest

@@ -111,7 +111,7 @@ class ListenerWithoutDatabaseIT {
     }
 
     @Test
-    void orderOfAWorkerThatDiedIsFulfilledAndKnownToBeAmbiguous() {
+    void orderOfAWorkerThatDiedIsFulfilledAndKnownToBeInDoubt() {
         ClaimRequest dead = claimOf("A-3");
         store().claim(List.of(dead));
         store().advance(dead.lease());

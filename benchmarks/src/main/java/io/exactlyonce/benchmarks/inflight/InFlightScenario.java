@@ -38,12 +38,12 @@ public final class InFlightScenario implements Scenario {
     @Override
     public void run(Plan plan, Findings findings) throws Exception {
         Hold hold = plan.isShort() ? SHORT : FULL;
-        int window = plan.isShort() ? SHORT_WINDOW_SECONDS : WINDOW_SECONDS;
+        int timeoutSeconds = plan.isShort() ? SHORT_WINDOW_SECONDS : WINDOW_SECONDS;
         Map<Protection, HoldingWorker> workers = new LinkedHashMap<>();
         try (Servers servers = Servers.start()) {
             for (Protection protection : ALL) {
                 if (plan.wants(protection)) {
-                    int visibility = protection == Protection.HELD_PLAIN ? LONG_WINDOW_SECONDS : window;
+                    int visibility = protection == Protection.HELD_PLAIN ? LONG_WINDOW_SECONDS : timeoutSeconds;
                     workers.put(
                             protection,
                             new HoldingWorker(servers, protection, queue(protection), visibility, hold.messages()));
@@ -57,7 +57,7 @@ public final class InFlightScenario implements Scenario {
             holdAtTheSameTime(all, hold);
             double load = LoadSample.now().elsewherePercentSince(begin);
             double transactions = transactions(servers) - before;
-            tell(findings, hold, window, all);
+            tell(findings, hold, timeoutSeconds, all);
             findings.note(
                     "SQL transactions of ours, claims and completions included: %,.0f, %.3f per delivery. Load from elsewhere: %.0f %%."
                             .formatted(transactions, transactions / hold.messages(), load));
@@ -112,10 +112,11 @@ public final class InFlightScenario implements Scenario {
         }
     }
 
-    private static void tell(Findings findings, Hold hold, int window, Collection<HoldingWorker> workers) {
+    private static void tell(Findings findings, Hold hold, int timeoutSeconds, Collection<HoldingWorker> workers) {
         findings.table(
                 "%,d deliveries in flight for %d s, window %d s, each part %d s"
-                        .formatted(hold.messages(), hold.parts() * hold.partSeconds(), window, hold.partSeconds()),
+                        .formatted(
+                                hold.messages(), hold.parts() * hold.partSeconds(), timeoutSeconds, hold.partSeconds()),
                 "| | SQS requests each part | CPU, %% of one core | heap, bytes per delivery | not done right |%n|---|---|---|---|---|%n"
                                 .formatted()
                         + workers.stream().map(HoldingWorker::row).collect(Collectors.joining()));

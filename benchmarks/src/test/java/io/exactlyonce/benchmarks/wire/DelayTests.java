@@ -20,7 +20,7 @@ class DelayTests {
     private final Delay delay = new Delay(() -> now, this::park);
 
     @Test
-    void threadGoesOnAtOnceWhileThereIsNoDelay() {
+    void threadContinuesAtOnceWhileThereIsNoDelay() {
         delay.holdUp(now);
 
         assertThat(parks).isZero();

@@ -40,7 +40,7 @@ public final class Queues implements AutoCloseable {
     }
 
     /** Creates all queues with a visibility timeout, and a dead-letter queue for each. */
-    public void create(Duration window) {
+    public void create(Duration visibilityTimeout) {
         for (Stream stream : Stream.values()) {
             Map<QueueAttributeName, String> attributes = new HashMap<>();
             if (stream.isFifo()) {
@@ -49,7 +49,7 @@ public final class Queues implements AutoCloseable {
             attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, LOOKED_AT_SECONDS);
             client.createQueue(
                     request -> request.queueName(stream.deadLetters()).attributes(Map.copyOf(attributes)));
-            attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(window.toSeconds()));
+            attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, String.valueOf(visibilityTimeout.toSeconds()));
             attributes.put(
                     QueueAttributeName.REDRIVE_POLICY,
                     "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":%d}"

@@ -722,7 +722,7 @@ class CheckerTests {
     }
 
     @Test
-    void groupGoesOnBehindADeadLetter() {
+    void groupContinuesBehindADeadLetter() {
         Story story = group().tell(entered("k", "a", 1, false)).tell(failed("k", "a"));
 
         assertHolds(handled(handled(story, "l"), "m")
@@ -746,12 +746,12 @@ class CheckerTests {
     }
 
     @Test
-    void groupGoesOnAfterTheLastReceiveOfAPoisonedMessage() {
+    void groupContinuesAfterTheLastReceiveOfAPoisonedMessage() {
         assertHolds(handled(handled(poison(), "l"), "m").tell(dead("k")).end());
     }
 
     @Test
-    void groupMustNotGoOnBetweenTwoReceivesOfAPoisonedMessage() {
+    void groupMustNotContinueBetweenTwoReceivesOfAPoisonedMessage() {
         assertBroken(
                 handled(handled(poison(), "l").tell(received("k", "c", "1")), "m")
                         .tell(dead("k"))
@@ -760,7 +760,7 @@ class CheckerTests {
     }
 
     @Test
-    void groupMustNotGoOnBetweenTwoReceivesOfAMessageWhoseKeyIsParkedOrThatCannotBeRead() {
+    void groupMustNotContinueBetweenTwoReceivesOfAMessageWhoseKeyIsParkedOrThatCannotBeRead() {
         Story parked = handled(group().tell(received("k", "a", "1")), "l")
                 .tell(received("k", "b", "1"))
                 .tell(Event.of(Kind.PARKED).on("k").with(Detail.REASON, "hopeless"));
@@ -919,7 +919,7 @@ class CheckerTests {
     }
 
     @Test
-    void zombieThatActsAfterTheOperatorLookedIsExplained() {
+    void zombieThatActsAfterTheOperatorsLookupIsExplained() {
         Verdict verdict = pausedAndReleased(began(Fault.PAUSE, "a"), ended(Fault.PAUSE, "a"))
                 .end();
 

@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pauses the listeners of one claim path while claims on it get no answer. A claim path leads through the claim store,
+ * Pauses the listeners of one claim path while claims on it get no answer. A claim path goes through the claim store,
  * or through an application transaction manager. {@value #FAILURES} claims in a row without an answer open the breaker,
  * and the next claim that is answered closes it. Meanwhile claims of deliveries in flight are repeated, and serve as
  * probes. If there are none, a trial poll probes, after a pause that doubles each time.

@@ -94,7 +94,7 @@ final class Claiming {
     }
 
     /** Throws if the listener stopped before any of the deliveries began. */
-    static void requireBegun(List<Delivery> deliveries) {
+    static void requireStarted(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.attempt().begin()) {
                 return;

@@ -174,7 +174,7 @@ public final class Deliveries {
                             queue.maxReceiveCount(),
                             queue.deadLetterQueue() == null ? "" : " '%s'".formatted(queue.deadLetterQueue()));
         }
-        return delivery.window().isInvisible()
+        return delivery.visibility().isInvisible()
                 ? "in %.1f s".formatted(delay.toMillis() / 1_000.0)
                 : "when SQS redelivers it: its visibility timeout is over";
     }
@@ -203,9 +203,9 @@ public final class Deliveries {
             return;
         }
         log.debug("Returning {}", delays);
-        Map<MessageVisibility, Duration> windows = new LinkedHashMap<>();
-        delays.forEach((delivery, delay) -> windows.put(delivery.window(), delay));
-        MessageVisibility.returnAll(subscription, windows);
+        Map<MessageVisibility, Duration> visibilities = new LinkedHashMap<>();
+        delays.forEach((delivery, delay) -> visibilities.put(delivery.visibility(), delay));
+        MessageVisibility.returnAll(subscription, visibilities);
         for (Delivery delivery : delays.keySet()) {
             leave(delivery);
             delivery.end();
@@ -236,7 +236,7 @@ public final class Deliveries {
 
     /** Ends a delivery that was not returned. Releases a claim that did not reach its handler. */
     void end(Delivery delivery) {
-        delivery.window().stop();
+        delivery.visibility().stop();
         // The listener may have stopped before the delete was confirmed.
         if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
@@ -254,7 +254,7 @@ public final class Deliveries {
      * @return completes when the delete may be requested: all renewals that started before this call have ended
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
-        return delivery.window().deleting();
+        return delivery.visibility().deleting();
     }
 
     /** Called when the queue has confirmed the delete. */

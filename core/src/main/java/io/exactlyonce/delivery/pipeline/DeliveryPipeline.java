@@ -139,7 +139,7 @@ public final class DeliveryPipeline {
                 return attempts.handle(handler);
             }
         }
-        Claiming.requireBegun(deliveries);
+        Claiming.requireStarted(deliveries);
         HandlerOutcome outcome = new HandlerOutcome();
         List<Delivery> called = beginHandling(deliveries, outcome);
         if (called.isEmpty()) {
@@ -155,8 +155,8 @@ public final class DeliveryPipeline {
      */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
-        ready.forEach(
-                delivery -> delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler));
+        ready.forEach(delivery ->
+                delivery.visibility().startTimeout(delivery.attempt().key(), delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, recording::completion);
             // Reconciling may take long, so the deliveries are admitted once more.

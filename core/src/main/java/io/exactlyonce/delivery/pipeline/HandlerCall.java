@@ -161,7 +161,7 @@ final class HandlerCall {
                         delivery,
                         delivery.attempt().key());
             }
-            delivery.window().stopLeaseRenewal();
+            delivery.visibility().stopLeaseRenewal();
             delivery.markFailed();
         }
     }

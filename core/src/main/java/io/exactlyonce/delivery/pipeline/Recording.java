@@ -102,7 +102,7 @@ final class Recording {
         return resolution instanceof ClaimResolution.Completed
                 ? !delivery.isAbandoned()
                 : failures < RetryingClaimClient.FEW
-                        || (!delivery.isAbandoned() && delivery.window().isInvisible());
+                        || (!delivery.isAbandoned() && delivery.visibility().isInvisible());
     }
 
     private void recorded(
@@ -110,7 +110,7 @@ final class Recording {
             ClaimResolution resolution,
             @Nullable Set<ClaimId> recorded,
             @Nullable Throwable failure) {
-        delivery.window().stopLeaseRenewal();
+        delivery.visibility().stopLeaseRenewal();
         boolean isRecorded = recorded != null && recorded.contains(resolution.claim());
         if (isRecorded) {
             if (resolution instanceof ClaimResolution.Completed) {

@@ -127,7 +127,7 @@ public final class RetryingClaimClient {
      * @return completes when the release is answered; a failure is logged
      */
     CompletableFuture<Void> release(Delivery delivery) {
-        delivery.window().stopLeaseRenewal();
+        delivery.visibility().stopLeaseRenewal();
         if (delivery.attempt().isTransactional() || delivery.isUnprotected()) {
             return CompletableFuture.completedFuture(null);
         }

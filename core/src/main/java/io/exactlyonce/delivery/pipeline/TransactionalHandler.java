@@ -58,7 +58,7 @@ public final class TransactionalHandler implements AutoCloseable {
     private HandlerOutcome outcome = new HandlerOutcome();
     private @Nullable Repeats repeats;
     private boolean mayRepeat = true;
-    private boolean isBegun;
+    private boolean isStarted;
     private boolean isRunning;
     private boolean isClosed;
 
@@ -155,9 +155,9 @@ public final class TransactionalHandler implements AutoCloseable {
 
     /** Returns the deliveries that are neither committed nor decided. */
     private List<Delivery> open() {
-        if (!isBegun) {
-            Claiming.requireBegun(batch);
-            isBegun = true;
+        if (!isStarted) {
+            Claiming.requireStarted(batch);
+            isStarted = true;
             return claiming.beginProcessing(batch);
         }
         List<Delivery> open = new ArrayList<>(batch.size());
@@ -289,7 +289,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 throw new RolledBack("Some deliveries must not be handled now");
             }
             called.forEach(delivery -> {
-                delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler);
+                delivery.visibility().startTimeout(delivery.attempt().key(), delivery::stopHandler);
                 delivery.beginCall(call);
             });
             Object result = call();
@@ -322,7 +322,7 @@ public final class TransactionalHandler implements AutoCloseable {
             } finally {
                 observed.leave();
                 observed.end(thrown);
-                called.forEach(delivery -> delivery.window().cancelTimeout());
+                called.forEach(delivery -> delivery.visibility().cancelTimeout());
             }
         }
 

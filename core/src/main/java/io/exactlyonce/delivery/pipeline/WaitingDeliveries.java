@@ -149,7 +149,7 @@ public final class WaitingDeliveries {
     /** Looks up the keys, and ends waits. Exceptions of the store are not thrown. Called by one thread. */
     public void tick() {
         for (Delivery delivery : deliveries) {
-            if (!delivery.window().isInvisible() && take(delivery)) {
+            if (!delivery.visibility().isInvisible() && take(delivery)) {
                 inFlight.end(delivery);
             }
         }

@@ -85,7 +85,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // The delivery has begun, so observers are notified.
+                // The delivery has started, so observers are notified.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];
     }

@@ -43,7 +43,7 @@ final class QueueWatch {
 
     private final Subscription subscription;
     private final SqsQueue queue;
-    private final @Nullable Duration configuredWindow;
+    private final @Nullable Duration configuredTimeout;
     private final DeliveryObserver observer;
     private final NanoClock clock;
     private final AnswerDates dates = new AnswerDates();
@@ -57,7 +57,7 @@ final class QueueWatch {
      * @param subscription gets settings that are read later
      * @param queue the subscription's visibility
      * @param attributes the queue's attributes at the listener's start
-     * @param configuredWindow the listener's own visibility timeout; {@code null} for the queue's
+     * @param configuredTimeout the listener's own visibility timeout; {@code null} for the queue's
      * @param observer is notified of changes
      * @param clock monotonic, in nanoseconds
      */
@@ -65,12 +65,12 @@ final class QueueWatch {
             Subscription subscription,
             SqsQueue queue,
             QueueAttributes attributes,
-            @Nullable Duration configuredWindow,
+            @Nullable Duration configuredTimeout,
             DeliveryObserver observer,
             NanoClock clock) {
         this.subscription = subscription;
         this.queue = queue;
-        this.configuredWindow = configuredWindow;
+        this.configuredTimeout = configuredTimeout;
         this.observer = observer;
         this.clock = clock;
         this.readAt = clock.nanoTime();
@@ -173,7 +173,7 @@ final class QueueWatch {
     private void change(QueueAttributes read) {
         QueueSettings before = subscription.settings();
         QueueSettings now =
-                QueueSettings.of(window(configuredWindow, read, subscription.listener(), subscription.queue()), read);
+                QueueSettings.of(window(configuredTimeout, read, subscription.listener(), subscription.queue()), read);
         readAt = clock.nanoTime();
         if (!now.equals(before)) {
             subscription.change(now);

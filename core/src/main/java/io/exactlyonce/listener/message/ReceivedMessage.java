@@ -60,7 +60,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
                 polled);
     }
 
-    /** Returns the message of a delivery that has not begun, with other settings of its queue. */
+    /** Returns the message of a delivery that has not started, with other settings of its queue. */
     public ReceivedMessage requestedWith(QueueSettings settings) {
         return received(polled(), delivery.subscription(), settings, delivery.receivedAt());
     }

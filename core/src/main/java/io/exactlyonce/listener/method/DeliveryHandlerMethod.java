@@ -98,7 +98,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
             // The arguments are made before the handler starts.
-            throw invocation.hasBegun() || !mayQuoteContent(failure) ? failure : withoutContent(invocation, failure);
+            throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
+                    ? failure
+                    : withoutContent(invocation, failure);
         } finally {
             ListenerInvocation.leave();
         }

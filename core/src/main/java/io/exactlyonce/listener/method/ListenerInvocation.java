@@ -133,7 +133,7 @@ final class ListenerInvocation implements Handler {
     }
 
     /** Returns whether the call has reached the method's advice. Before that, its arguments are made. */
-    boolean hasBegun() {
+    boolean hasReachedAdvice() {
         return outermost != null;
     }
 
@@ -248,7 +248,7 @@ final class ListenerInvocation implements Handler {
 
     /** Passes the step that claims. Each proxy that contains this step calls it once. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
-        if (!hasBegun()) {
+        if (!hasReachedAdvice()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
         }
         TransactionalHandler each = transactions;

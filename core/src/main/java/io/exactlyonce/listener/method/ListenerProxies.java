@@ -109,13 +109,13 @@ record ListenerProxies(List<Advised> all, Object target) {
     List<Advisor> withinTransaction(Method method) {
         Advised beginning = beginning(method);
         List<Advisor> within = new ArrayList<>();
-        boolean hasBegun = false;
+        boolean isWithin = false;
         for (Advised proxy : all) {
             for (Advisor advisor : around(proxy, method)) {
-                if (hasBegun) {
+                if (isWithin) {
                     within.add(advisor);
                 }
-                hasBegun |= proxy == beginning && advisor instanceof ExactlyOnceAdvisor;
+                isWithin |= proxy == beginning && advisor instanceof ExactlyOnceAdvisor;
             }
         }
         return within;

@@ -258,7 +258,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         if (isAsync()) {
             return "return a future that ends when all work is done: thenCompose flattens a future of a future";
         }
-        return UnfinishedWork.isNotBegun(unfinished)
+        return UnfinishedWork.isDeferred(unfinished)
                 ? "call it, or collect it, in the method, and return the value"
                 : RETURN_THE_WORK;
     }

@@ -110,8 +110,8 @@ public final class ObservedListeners {
      * So the key of a dead worker is free when its message is redelivered, which then counts as a takeover and not as
      * an overlap.
      */
-    static VisibilityWindow lease(@Nullable Duration window) {
-        long seconds = Math.max(1, (window == null ? USUAL_WINDOW : window).toSeconds() * 9 / 10);
+    static VisibilityWindow lease(@Nullable Duration visibilityTimeout) {
+        long seconds = Math.max(1, (visibilityTimeout == null ? USUAL_WINDOW : visibilityTimeout).toSeconds() * 9 / 10);
         return VisibilityWindow.ofSeconds(Math.min(seconds, VisibilityWindow.CEILING.toSeconds()));
     }
 }

@@ -212,7 +212,7 @@ class CommitQueueTests {
     }
 
     @Test
-    void nothingGoesOfAKeyThatIsOnItsWayWithAnotherBatch() throws Exception {
+    void noCallIsTakenForAKeyThatAnotherBatchHasAtTheStore() throws Exception {
         asked(claim);
         List<QueuedCall> onItsWay = queue.take();
         QueuedCall call = asked(claim);

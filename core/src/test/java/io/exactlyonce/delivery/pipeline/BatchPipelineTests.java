@@ -123,7 +123,7 @@ class BatchPipelineTests {
      * If the message were visible before its claim is released, the next consumer would find the key held, and wait.
      */
     @Test
-    void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsGivenBack() {
+    void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsReleased() {
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(10)), ACQUIRED);
         List<Delivery> group = List.of(rig.receive("a", "group"), rig.receive("b", "group"));
         rig.pipeline().claim(group);
@@ -173,7 +173,7 @@ class BatchPipelineTests {
      * before the handler is called for other groups.
      */
     @Test
-    void claimsBehindAMessageThatItsListenersStopTookAreGivenBackBeforeTheHandlerIsCalled() {
+    void claimsBehindAMessageThatItsListenersStopTookAreReleasedBeforeTheHandlerIsCalled() {
         batch = List.of(
                 rig.receive("over", "first"),
                 rig.receive("head", "stopped"),
@@ -202,7 +202,7 @@ class BatchPipelineTests {
      * The handler's list leaves out message a, which was already completed. Indexes of the result refer to that list.
      */
     @Test
-    void namedItemsComeAgainAndTheOthersAreCompleted() {
+    void namedItemsAreRedeliveredAndTheOthersAreCompleted() {
         rig.store.answer(new AlreadyCompleted(null), ACQUIRED, ACQUIRED, ACQUIRED);
         BatchResult result = BatchResult.failed(1, new IOException("no carrier"));
 
@@ -283,7 +283,7 @@ class BatchPipelineTests {
     }
 
     @Test
-    void batchWhoseListenerHasStoppedIsNotBegun() {
+    void batchWhoseListenerHasStoppedIsNotStarted() {
         items("a", "b").forEach(Delivery::abandon);
 
         assertThat(rig.failureOf(batch, this::handle))

@@ -95,12 +95,12 @@ class CompletionsBehindHandlersTests {
     }
 
     @Test
-    void windowAndLeaseAreRenewedForAsLongAsTheCompletionIsUnanswered() throws Throwable {
+    void visibilityTimeoutAndLeaseAreRenewedForAsLongAsTheCompletionIsUnanswered() throws Throwable {
         handleUnrecorded(1);
 
         rig.tickFor(Duration.ofMinutes(2));
         assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
-        assertThat(delivery.window().isInvisible()).isTrue();
+        assertThat(delivery.visibility().isInvisible()).isTrue();
         repeat(1);
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
@@ -115,7 +115,7 @@ class CompletionsBehindHandlersTests {
         rig.store.loseRenewals(10);
 
         rig.tickFor(Duration.ofSeconds(40));
-        assertThat(delivery.window().isHeld()).isFalse();
+        assertThat(delivery.visibility().isHeld()).isFalse();
         repeat(1);
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);

@@ -237,9 +237,9 @@ class DeliveriesTests {
         Delivery delivery = rig.receive();
         CompletableFuture<Throwable> handling = handle(delivery, () -> new CountDownLatch(1).await());
 
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         deliveries.endStop(rig.orders);
-        Duration waited = Duration.ofNanos(System.nanoTime() - begun);
+        Duration waited = Duration.ofNanos(System.nanoTime() - start);
 
         rig.assertReleasedInDoubt();
         assertThat(rig.returns()).containsExactly(4);

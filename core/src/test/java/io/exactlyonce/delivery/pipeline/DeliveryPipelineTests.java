@@ -97,7 +97,7 @@ class DeliveryPipelineTests {
     }
 
     @Test
-    void leaseIsAsLongAsTheWindowUnlessItIsSet() throws Throwable {
+    void leaseIsAsLongAsTheVisibilityTimeoutUnlessItIsSet() throws Throwable {
         rig.process(delivery, claim -> null);
         rig.withoutLeaseOfItsOwn().process(rig.receive(), claim -> null);
 
@@ -196,7 +196,7 @@ class DeliveryPipelineTests {
 
     @ParameterizedTest
     @CsvSource({"12345, 13", "21600000, 30", "-1000, 4"})
-    void keyHeldElsewhereReturnsTheDeliveryWhenTheHoldersLeaseEndsIfItCannotWait(long leaseMillis, int seconds)
+    void keyHeldElsewhereReturnsTheDeliveryWhenTheOwnersLeaseEndsIfItCannotWait(long leaseMillis, int seconds)
             throws Throwable {
         DeliveryRig crowded = new DeliveryRig(0);
         Delivery turnedAway = crowded.receive();

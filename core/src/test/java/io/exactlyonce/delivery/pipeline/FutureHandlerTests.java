@@ -200,7 +200,7 @@ class FutureHandlerTests {
 
     /** The future ended only because the delivery cancelled it, so the work may still run. */
     @Test
-    void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
+    void workThatMayContinueAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
         process(rig.receiveLimited(Duration.ofSeconds(5)), claim -> work);
         rig.tickFor(Duration.ofSeconds(6));
 

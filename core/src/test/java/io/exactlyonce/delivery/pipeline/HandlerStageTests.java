@@ -162,7 +162,7 @@ class HandlerStageTests {
     }
 
     @Test
-    void lostClaimInterruptsItsHandlerOnceAndIsReleasedAsAmbiguous() {
+    void lostClaimInterruptsItsHandlerOnceAndIsReleasedInDoubt() {
         assertThat(rig.failureOf(delivery, claim -> {
                     rig.loseLease();
                     assertThat(Thread.interrupted()).isTrue();

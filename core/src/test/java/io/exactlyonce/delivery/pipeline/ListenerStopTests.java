@@ -36,7 +36,7 @@ class ListenerStopTests {
         assertThat(Thread.interrupted()).isFalse();
     }
 
-    private void assertNotBegun(Delivery delivery) {
+    private void assertNotStarted(Delivery delivery) {
         assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class)
                 .hasMessageStartingWith(delivery + " was not started");
@@ -46,7 +46,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverBegun() {
+    void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverStarted() {
         List<Delivery> unstarted = IntStream.range(0, BATCH + 2)
                 .mapToObj(number -> rig.receive(rig.orders, "handle-" + number, 1))
                 .toList();
@@ -57,23 +57,23 @@ class ListenerStopTests {
                 .singleElement()
                 .satisfies(changes -> assertThat(changes).hasSize(BATCH + 2).allMatch(each -> each.seconds() == 0));
         assertThat(rig.renewer.renewedCount()).isZero();
-        unstarted.forEach(this::assertNotBegun);
+        unstarted.forEach(this::assertNotStarted);
         assertThat(rig.store.claims()).isEmpty();
         assertThat(rig.queue.requests()).hasSize(1);
     }
 
     @Test
-    void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverBegun() {
+    void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverStarted() {
         rig.deliveries().beginStop(rig.orders);
 
         Delivery late = rig.receive();
 
         assertThat(rig.returns()).containsExactly(0);
-        assertNotBegun(late);
+        assertNotStarted(late);
     }
 
     @Test
-    void keyThatIsAcquiredAfterTheStopIsGivenBackWithoutADoubtAndItsMessageVisibleAtOnce() {
+    void keyThatIsAcquiredAfterTheStopIsReleasedWithoutADoubtAndItsMessageVisibleAtOnce() {
         Delivery delivery = rig.receive();
         rig.store.onClaim(() -> {
             rig.deliveries().beginStop(rig.orders);
@@ -122,7 +122,7 @@ class ListenerStopTests {
      * held, and wait.
      */
     @Test
-    void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
+    void messageWhoseClaimTheStopReleasesIsVisibleOnlyOnceThatIsOnRecord() {
         List<Delivery> claimed = List.of(DeliveryRig.asking(rig.receive()));
         rig.pipeline().claim(claimed);
         List<Runnable> asked = new ArrayList<>();
@@ -154,7 +154,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void handlerThatIsRunningGoesOnUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
+    void handlerThatIsRunningContinuesUnderRenewalAndItsMessageIsAcknowledged() throws Throwable {
         Delivery delivery = rig.receive();
 
         rig.process(delivery, claim -> {
@@ -171,7 +171,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
+    void futureOfAnAsynchronousHandlerContinuesUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
         Object recorded = DeliveryRig.process(
@@ -236,7 +236,7 @@ class ListenerStopTests {
         rig.deliveries().endStop(twoReceives);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("unstarted", 0));
-        assertNotBegun(unstarted);
+        assertNotStarted(unstarted);
     }
 
     /** The handler ignores the stop. Its claim is completed, because the effect has happened. */
@@ -263,7 +263,7 @@ class ListenerStopTests {
     }
 
     @Test
-    void deletesThatCannotBeBegunDoNotKeepTheListenerFromStopping() throws Throwable {
+    void deletesThatCannotBeStartedDoNotKeepTheListenerFromStopping() throws Throwable {
         Delivery delivery = rig.receive();
         delivery.deleteBy(() -> {
             throw new IllegalStateException("connection pool shut down");

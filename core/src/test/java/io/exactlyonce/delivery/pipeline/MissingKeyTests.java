@@ -168,7 +168,7 @@ class MissingKeyTests {
 
         process(List.of(delivery), called -> {
             rig.tickFor(Duration.ofSeconds(50));
-            assertThat(delivery.window().isInvisible()).isTrue();
+            assertThat(delivery.visibility().isInvisible()).isTrue();
             assertThat(delivery.attempt().mayWork()).isTrue();
             return null;
         });

@@ -116,7 +116,7 @@ class TransactionalHandlerTests {
     }
 
     @Test
-    void claimIsHeldAndItsWindowRenewedUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
+    void claimIsHeldAndItsVisibilityTimeoutRenewedUntilItsHandlerEndsHoweverLongThatTakes() throws Throwable {
         AtomicReference<Claim> kept = new AtomicReference<>();
 
         process(granting, claim -> {
@@ -539,7 +539,7 @@ class TransactionalHandlerTests {
 
         assertThat(rig.timedOut).isEmpty();
         assertThat(changesOf(limited)).containsExactly(30, 30, 30, 30);
-        assertThat(limited.window().isInvisible()).isTrue();
+        assertThat(limited.visibility().isInvisible()).isTrue();
     }
 
     /** The handler's writes are part of the transaction, so a commit after the timeout is still valid. */
@@ -556,7 +556,7 @@ class TransactionalHandlerTests {
 
         assertThat(rig.timedOut).hasSize(1);
         assertThat(changesOf(limited)).isNotEmpty().containsOnly(30);
-        assertThat(limited.window().isInvisible()).isTrue();
+        assertThat(limited.visibility().isInvisible()).isTrue();
     }
 
     private List<Integer> changesOf(Delivery received) {

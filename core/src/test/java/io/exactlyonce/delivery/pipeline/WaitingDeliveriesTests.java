@@ -88,7 +88,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void looksThatFailComeLessAndLessOftenAndDeliveriesWaitOn() throws Throwable {
+    void lookupsThatFailComeLessAndLessOftenAndDeliveriesContinueToWait() throws Throwable {
         waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
         rig.store.failLooks(true);
@@ -121,7 +121,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void waitingDeliveryStaysInvisibleHoweverLongTheHolderWorks() throws Throwable {
+    void waitingDeliveryStaysInvisibleHoweverLongTheOwnerWorks() throws Throwable {
         waitForKey();
 
         pass(DeliveryRig.WINDOW.multipliedBy(4));
@@ -133,7 +133,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void oneLookIsForTheKeysOfAll() throws Throwable {
+    void oneLookupIsForTheKeysOfAll() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
         waitFor(DeliveryRig.KEY, "two", 1);
         waitFor(OTHER_KEY, "three", 1);
@@ -144,7 +144,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void duplicateIsDeletedWithTheFirstLookAfterTheCompletion() throws Throwable {
+    void duplicateIsDeletedWithTheFirstLookupAfterTheCompletion() throws Throwable {
         Delivery duplicate = waitForKey();
         rig.waiting().tick();
         look(KeyState.completed(null));
@@ -217,7 +217,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void deliveryIsVisibleWithTheFirstLookAfterItsKeyIsFree() throws Throwable {
+    void deliveryIsVisibleWithTheFirstLookupAfterItsKeyIsFree() throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 3);
         rig.waiting().tick();
         look(KeyState.FREE);
@@ -254,7 +254,7 @@ class WaitingDeliveriesTests {
 
     /** The second delivery finds the key held after the lookup found the key free, so the lookup is out of date. */
     @Test
-    void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
+    void deliveryThatBeginsToWaitDuringALookupIsNotDecidedByIt() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
         Delivery two = rig.receive(rig.orders, "two", 1);
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
@@ -268,7 +268,7 @@ class WaitingDeliveriesTests {
 
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
-    void deliveryThatWasReturnedDuringALookIsNotTouchedByItsAnswer(Status status) throws Throwable {
+    void deliveryThatWasReturnedDuringALookupIsNotTouchedByItsAnswer(Status status) throws Throwable {
         waitForKey();
         rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
         rig.store.duringLook(() -> rig.deliveries().beginStop(rig.orders));
@@ -299,7 +299,7 @@ class WaitingDeliveriesTests {
      */
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
-    void deliveryWhoseWindowEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
+    void deliveryWhoseVisibilityTimeoutEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
         waitForKey();
         rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
 
@@ -315,7 +315,7 @@ class WaitingDeliveriesTests {
     }
 
     @Test
-    void waitersAreBoundedAndRoomIsGivenBack() throws Throwable {
+    void waitersAreBoundedAndRoomIsReleased() throws Throwable {
         rig = new DeliveryRig(1);
         waitFor(DeliveryRig.KEY, "one", 1);
         waitFor(OTHER_KEY, "two", 2);

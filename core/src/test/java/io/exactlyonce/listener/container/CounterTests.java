@@ -33,11 +33,11 @@ class CounterTests {
     @Test
     @Timeout(60)
     void threadThatBeginsToWaitMissesNoChange() throws Exception {
-        AtomicInteger begun = new AtomicInteger();
+        AtomicInteger latestRound = new AtomicInteger();
         Future<Integer> waiter = threads.submit(() -> {
             int awaited = 0;
             while (awaited < ROUNDS) {
-                while (begun.get() == awaited) {
+                while (latestRound.get() == awaited) {
                     Thread.yield();
                 }
                 assertThat(counter.awaitAtMost(0, FOR_EVER)).isTrue();
@@ -48,7 +48,7 @@ class CounterTests {
         });
         for (int round = 1; round <= ROUNDS; round++) {
             counter.add(1);
-            begun.set(round);
+            latestRound.set(round);
             for (int pause = round % 64; pause > 0; pause--) {
                 Thread.onSpinWait();
             }

@@ -151,7 +151,7 @@ class DispatcherTests {
     }
 
     @Test
-    void nothingIsClaimedAheadForAnExecutorOfTheApplicationsOwn() {
+    void nothingIsClaimedWithItsPollForAnExecutorOfTheApplicationsOwn() {
         ContainerSettings settings =
                 ListenerRig.settings(new Reruns(), "handle").onOwnExecutor();
         DispatcherRig rig = withoutThreads(new DispatcherRig(settings, "orders", options -> {}));
@@ -194,7 +194,7 @@ class DispatcherTests {
     }
 
     @Test
-    void leaseThatEndsBeforeItsThreadIsThereIsGivenBackAndTheMessageReturned() {
+    void leaseThatEndsBeforeItsThreadIsThereIsReleasedAndTheMessageReturned() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
         rig.arrive("m1");
         rig.clock.advance(Duration.ofMinutes(1));
@@ -208,7 +208,7 @@ class DispatcherTests {
     }
 
     @Test
-    void stopGivesBackWhatIsClaimedAndNotBegunAndItsThreadFindsNothingToDo() {
+    void stopReleasesWhatIsClaimedAndNotStartedAndItsThreadFindsNothingToDo() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
         rig.arrive("m1");
         rig.holdStore();
@@ -226,7 +226,7 @@ class DispatcherTests {
 
     /** Interceptors, listeners and error handlers of an application must never receive an empty batch. */
     @Test
-    void threadOfABatchThatTheStopHasGivenBackFindsNothingToDo() {
+    void threadOfABatchThatTheStopHasReleasedFindsNothingToDo() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Batches(), "orders"));
         rig.arrive("m1", "m2");
 
@@ -239,7 +239,7 @@ class DispatcherTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned(boolean throwsInstead) {
+    void claimOfAMessageThatAnInterceptorDropsIsReleasedBeforeItIsReturned(boolean throwsInstead) {
         DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
         rig.handler = messages -> {
             if (throwsInstead) {
@@ -257,7 +257,7 @@ class DispatcherTests {
     }
 
     @Test
-    void failureIsALineAndItsStackTraceIsAwspringsAtDebug() {
+    void failureIsALineAndSpringCloudAwsLogsItsStackTraceAtDebug() {
         for (Class<?>[] verbose : new Class<?>[][] {{}, {AbstractMessageProcessingPipelineSink.class}}) {
             try (CapturedLog log = new CapturedLog(verbose)) {
                 DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
@@ -441,7 +441,7 @@ class DispatcherTests {
     }
 
     @Test
-    void batchOfMoreMessagesThanThereAreSlotsBeginsAloneAndGivesAllBack() {
+    void batchOfMoreMessagesThanTheConcurrencyBeginsAloneAndReleasesAllPermits() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(
                 ListenerRig.settings(new Batches(), "handle"),
                 "orders",
@@ -462,7 +462,7 @@ class DispatcherTests {
      */
     @ParameterizedTest
     @CsvSource({"orders, false", "orders, true", "orders.fifo, false", "orders.fifo, true"})
-    void permitsAreGivenBackAndMessagesReturned(String queue, boolean isBatch) {
+    void permitsAreReleasedAndMessagesReturned(String queue, boolean isBatch) {
         DispatcherRig rig = new DispatcherRig(isBatch ? new ParkedBatches() : new Parks(), queue);
         rig.executor = task -> {
             throw new TaskRejectedException("full (simulated)");
@@ -515,7 +515,7 @@ class DispatcherTests {
     }
 
     @Test
-    void restOfAGroupGoesOnBehindAMessageThatItsQueueGivesUp() {
+    void restOfAGroupContinuesBehindAMessageThatItsQueueGivesUp() {
         DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
         rig.handler = rig::fail;
 
@@ -635,7 +635,7 @@ class DispatcherTests {
      * counts each released permit as a completed message.
      */
     @Test
-    void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {
+    void nothingIsPrefetchedOnPermitsOfTheApplicationsOwnBackPressure() {
         DispatcherRig rig = new DispatcherRig(
                 ListenerRig.settings(new Reruns(), "handle"),
                 "orders",
@@ -668,7 +668,7 @@ class DispatcherTests {
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void permitsAndSlotsAreCompleteAtTheEndWhateverTheOrder(long seed) {
+    void permitsAndPlacesAreCompleteAtTheEndWhateverTheOrder(long seed) {
         Random random = new Random(seed);
         Object[] listeners = {new Reruns(), new Parks(), new Batches(), new ParkedBatches()};
         for (int run = 0; run < 15; run++) {

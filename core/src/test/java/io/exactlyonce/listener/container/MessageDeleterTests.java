@@ -140,7 +140,7 @@ class MessageDeleterTests {
 
     /** Trap: if SQS answers a renewal after the delete, the log shows an error although nothing failed. */
     @Test
-    void deleteIsSentWhenTheRenewalUnderWayIsAnswered() {
+    void deleteIsSentWhenTheRenewalInProgressIsAnswered() {
         ReceivedMessage early = receive("early");
         clock.advance(Duration.ofSeconds(15));
         renewer.tick();
@@ -456,7 +456,7 @@ class MessageDeleterTests {
     }
 
     @Test
-    void standardQueuesDeletesAreGatheredAsWithAwspringUnlessTheApplicationAsksForSomethingElse() {
+    void standardQueuesDeletesAreGatheredAsWithSpringCloudAwsUnlessTheApplicationAsksForSomethingElse() {
         MessageDeleter usual = deleter(false, null, null);
         timer.hold();
         for (int message = 1; message < 10; message++) {
@@ -500,10 +500,10 @@ class MessageDeleterTests {
         sqs.answerDeletes(CompletableFuture::new);
         delete(gathering, "first");
 
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         gathering.flush(PATIENCE);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
         assertThat(sqs.deletes()).hasSize(1);
     }
 

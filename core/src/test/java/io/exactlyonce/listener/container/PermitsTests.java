@@ -47,7 +47,7 @@ class PermitsTests {
 
     @ParameterizedTest
     @CsvSource({"AUTO, 6", "FIXED_HIGH_THROUGHPUT, 6", "ALWAYS_POLL_MAX_MESSAGES, 0"})
-    void modesOfAwspringsOwnLimitPermitsAsTheyAreConfigured(BackPressureMode mode, int permitsForLessThanAPoll)
+    void modesOfSpringCloudAwsLimitPermitsAsTheyAreConfigured(BackPressureMode mode, int permitsForLessThanAPoll)
             throws Exception {
         Permits permits = permits(SqsContainerOptions.builder().backPressureMode(mode));
         assertThat(permits.request(SHORT)).isEqualTo(10);

@@ -22,7 +22,7 @@ class PrefetchLimiterTests {
 
     private long now;
     private final PrefetchLimiter<Object> limiter = new PrefetchLimiter<>(MOST, POLL, () -> now);
-    private final List<Object> begun = new ArrayList<>();
+    private final List<Object> running = new ArrayList<>();
 
     /** Messages that arrived and have not started. */
     private final Deque<Object> arrived = new ArrayDeque<>();
@@ -53,11 +53,11 @@ class PrefetchLimiterTests {
     private void begin(int messages) {
         List<Object> places =
                 IntStream.range(0, messages).mapToObj(index -> next()).toList();
-        limiter.execute(places, () -> begun.addAll(places));
+        limiter.execute(places, () -> running.addAll(places));
     }
 
     private void end() {
-        leave(begun.remove(0));
+        leave(running.remove(0));
     }
 
     private void leave(Object place) {
@@ -76,7 +76,7 @@ class PrefetchLimiterTests {
     }
 
     private void endAll() {
-        while (!begun.isEmpty()) {
+        while (!running.isEmpty()) {
             end();
         }
     }
@@ -94,7 +94,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void messagesReceivedAheadWaitUntilThereIsASlotForThemInTheirOrder() {
+    void prefetchedMessagesWaitUntilThereIsAPlaceForThemInTheirOrder() {
         handle(Duration.ofMillis(1));
         poll(POLL);
         poll(POLL);
@@ -103,7 +103,7 @@ class PrefetchLimiterTests {
             int number = message;
             Object place = next();
             limiter.execute(List.of(place), () -> {
-                begun.add(place);
+                running.add(place);
                 order.add(number);
             });
         }
@@ -143,52 +143,52 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void batchBeginsWhenThereIsASlotForEachOfItsMessages() {
+    void batchBeginsWhenThereIsAPlaceForEachOfItsMessages() {
         begin(4);
         begin(8);
         begin(1);
-        assertThat(begun).hasSize(4);
+        assertThat(running).hasSize(4);
 
         end();
-        assertThat(begun).as("its turn is kept").hasSize(3);
+        assertThat(running).as("its turn is kept").hasSize(3);
         end();
-        assertThat(begun).hasSize(10);
+        assertThat(running).hasSize(10);
         end();
-        assertThat(begun).hasSize(10);
+        assertThat(running).hasSize(10);
     }
 
     @Test
     void messageLeavesOnceHoweverOftenItIsTold() {
         poll(2);
         begin(2);
-        Object first = begun.get(0);
+        Object first = running.get(0);
 
         leave(first);
         leave(first);
 
         assertThat(permits).isEqualTo(MOST - 1);
         begin(MOST);
-        assertThat(begun).as("nine places are free").hasSize(2);
+        assertThat(running).as("nine places are free").hasSize(2);
         end();
         end();
-        assertThat(begun).hasSize(MOST);
+        assertThat(running).hasSize(MOST);
     }
 
     @Test
-    void messageThatLeavesBeforeItsTurnTakesNoSlot() {
+    void messageThatLeavesBeforeItsTurnTakesNoPlace() {
         begin(MOST);
         Object gone = next();
-        limiter.execute(List.of(gone), () -> begun.add(gone));
+        limiter.execute(List.of(gone), () -> running.add(gone));
         begin(1);
         leave(gone);
 
         end();
 
-        assertThat(begun).hasSize(MOST).doesNotContain(gone);
+        assertThat(running).hasSize(MOST).doesNotContain(gone);
     }
 
     @Test
-    void slotsThatAreFreeAtOnceNeedNoStack() {
+    void placesThatAreFreeAtOnceNeedNoStack() {
         int[] handled = {0};
         Object last = next();
         begin(MOST);
@@ -241,7 +241,7 @@ class PrefetchLimiterTests {
     /** No order of events loses or duplicates a permit, and the number of running handlers stays within the limit. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {
+    void permitsAndPlacesAreKeptWhateverTheOrder(long seed) {
         Random random = new Random(seed);
         int undecided = 0;
         int asked = 0;
@@ -264,14 +264,14 @@ class PrefetchLimiterTests {
                     }
                 }
                 case 2 -> {
-                    if (!begun.isEmpty()) {
+                    if (!running.isEmpty()) {
                         asked--;
                         end();
                     }
                 }
                 default -> now += random.nextInt(random.nextInt(20) == 0 ? 2_000_000_000 : 2_000_000);
             }
-            assertThat(begun).hasSize(Math.min(asked, MOST));
+            assertThat(running).hasSize(Math.min(asked, MOST));
             assertThat(undecided + asked).isLessThanOrEqualTo(MOST + POLL);
         }
         while (undecided-- > 0) {

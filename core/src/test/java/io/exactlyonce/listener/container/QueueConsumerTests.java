@@ -540,10 +540,10 @@ class QueueConsumerTests {
 
     @Test
     void interceptorThatHangsIsInterruptedWhenItsListenerStops() throws Exception {
-        CountDownLatch hasBegun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch wasInterrupted = new CountDownLatch(1);
         start(options -> options.listenerShutdownTimeout(Duration.ofMillis(100)), () -> {
-            hasBegun.countDown();
+            started.countDown();
             try {
                 new CountDownLatch(1).await();
             } catch (InterruptedException stopped) {
@@ -552,7 +552,7 @@ class QueueConsumerTests {
         });
         awaitRequests(1);
         sqs.answer(0, message("m", "", 1));
-        assertThat(hasBegun.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(started.await(5, TimeUnit.SECONDS)).isTrue();
 
         stopFromHandler();
 
@@ -566,18 +566,18 @@ class QueueConsumerTests {
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
         CountDownLatch hasStopped = new CountDownLatch(1);
-        CountDownLatch otherHasBegun = new CountDownLatch(1);
+        CountDownLatch otherStarted = new CountDownLatch(1);
         AtomicBoolean wasInterrupted = new AtomicBoolean();
         action = payload -> {
             if (payload.equals("stopping")) {
-                otherHasBegun.await();
-                long begun = System.nanoTime();
+                otherStarted.await();
+                long start = System.nanoTime();
                 stopFromHandler();
-                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
                 hasStopped.countDown();
                 throw new IllegalStateException("the configuration is wrong");
             }
-            otherHasBegun.countDown();
+            otherStarted.countDown();
             wasInterrupted.set(!hasStopped.await(200, TimeUnit.MILLISECONDS) && Thread.interrupted());
         };
         start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));

@@ -19,7 +19,7 @@ class QueueWatchTests {
 
     /** Trap: a default of 30 s overrode the visibility timeout of the queue. */
     @Test
-    void queuesOwnWindowCountsUnlessTheListenerHasOne() {
+    void queuesOwnVisibilityTimeoutCountsUnlessTheListenerHasOne() {
         Map<QueueAttributeName, String> attributes = Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, "75");
 
         assertThat(window(null, attributes)).isEqualTo(VisibilityWindow.ofSeconds(75));
@@ -27,7 +27,7 @@ class QueueWatchTests {
     }
 
     @Test
-    void windowThatIsNotKnownIsRefused() {
+    void unknownVisibilityTimeoutIsRefused() {
         assertThatThrownBy(() -> window(null, Map.of()))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listener 'listener' on queue 'orders'")
@@ -35,7 +35,7 @@ class QueueWatchTests {
     }
 
     @Test
-    void windowThatSqsDoesNotHaveIsRefused() {
+    void visibilityTimeoutThatSqsDoesNotHaveIsRefused() {
         assertThatThrownBy(() -> window(Duration.ZERO, Map.of())).isInstanceOf(InvalidListenerException.class);
         assertThatThrownBy(() -> window(Duration.ofHours(13), Map.of())).isInstanceOf(InvalidListenerException.class);
     }

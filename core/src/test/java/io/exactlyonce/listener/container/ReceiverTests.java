@@ -94,7 +94,7 @@ class ReceiverTests {
     private Receiver.Limits limits = Receiver.limits(sqs, POLL_TIMEOUT, publisher);
 
     /** A polled queue, with the reader of its messages. */
-    private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
+    private record Source(Subscription subscription, Receiver receiver, MessageReader reader) {
 
         CompletableFuture<List<ReceivedMessage>> poll(int most) {
             return receiver.receive(most);
@@ -111,10 +111,10 @@ class ReceiverTests {
         var attributes = new io.exactlyonce.queue.QueueAttributes(sqs.attributes);
         VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        Subscription begun =
+        Subscription subscription =
                 new Subscription("listener", name, QueueSettings.of(window, attributes), null, queue, PollGate.OPEN);
-        observer.subscribed(begun);
-        QueueWatch watch = new QueueWatch(begun, queue, attributes, configured, observer, clock);
+        observer.subscribed(subscription);
+        QueueWatch watch = new QueueWatch(subscription, queue, attributes, configured, observer, clock);
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(name, url, Map.of()));
@@ -128,7 +128,7 @@ class ReceiverTests {
                 .maxMessagesPerPoll(20)
                 .build();
         return new Source(
-                begun, new Receiver(sqs, watch, options, limits, clock, () -> true, reader::returnAll), reader);
+                subscription, new Receiver(sqs, watch, options, limits, clock, () -> true, reader::returnAll), reader);
     }
 
     private void setWindow(int seconds) {
@@ -160,7 +160,7 @@ class ReceiverTests {
     }
 
     @Test
-    void windowOfEachMessageCountsFromItsOwnRequestHoweverLongAnotherOfItsPollTakes() {
+    void visibilityTimeoutOfEachMessageCountsFromItsOwnRequestHoweverLongAnotherOfItsPollTakes() {
         Source source = start("orders", 6);
         var poll = source.poll(20);
         clock.advance(Duration.ofSeconds(5));
@@ -283,7 +283,7 @@ class ReceiverTests {
         "no later than the request's wait, 10000, 11000, 14000",
         "no later than the whole seconds that it waits, 1900, 2000, 14000"
     })
-    void windowCountsFromTheAnswerButNoLaterThanTheRequestsWait(
+    void visibilityTimeoutCountsFromTheAnswerButNoLaterThanTheRequestsWait(
             String rule, long pollTimeout, long answered, long renewed) {
         receiveAfter(Duration.ofMillis(answered), Duration.ofMillis(pollTimeout));
 
@@ -300,21 +300,23 @@ class ReceiverTests {
         // The answer comes 14 s after the end of the request's wait. Half the visibility timeout is 15 s.
         receiveAfter(Duration.ofSeconds(24));
 
-        assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
+        assertThat(renewedAfter(Duration.ZERO))
+                .as("it is past half its visibility timeout")
+                .hasSize(1);
     }
 
     @Test
-    void receiptThatIsOlderThanItsWindowIsNeverUsed() {
+    void receiptThatIsOlderThanItsVisibilityTimeoutIsNeverUsed() {
         Source source = receiveAfter(Duration.ofSeconds(60));
 
         assertThat(renewedAfter(Duration.ZERO)).isEmpty();
         assertThat(renewedAfter(Duration.ofSeconds(20))).isEmpty();
-        deliveries.endStop(source.begun());
+        deliveries.endStop(source.subscription());
         assertThat(sqs.takeChanges()).as("returned").isEmpty();
     }
 
     @Test
-    void windowIsSentWithEachReceive() {
+    void visibilityTimeoutIsSentWithEachReceive() {
         start("orders", 30).poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
 
@@ -455,13 +457,13 @@ class ReceiverTests {
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
     }
 
-    private static GetQueueAttributesResponse attributes(String window) {
+    private static GetQueueAttributesResponse attributes(String timeout) {
         return GetQueueAttributesResponse.builder()
-                .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, window))
+                .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, timeout))
                 .build();
     }
 
-    private List<String> begunAfterAnUnreadableHeadOnReceive(int receive) {
+    private List<String> startedAfterAnUnreadableHeadOnReceive(int receive) {
         Source source = start("orders.fifo", 30);
         setMaxReceiveCount(10);
         var poll = source.poll(10);
@@ -473,7 +475,7 @@ class ReceiverTests {
     void messageIsNoMoreOnItsLastReceiveOnceThePolicyWasRaisedAndKeepsItsGroupBack() {
         setMaxReceiveCount(3);
 
-        assertThat(begunAfterAnUnreadableHeadOnReceive(3)).containsExactly("b1");
+        assertThat(startedAfterAnUnreadableHeadOnReceive(3)).containsExactly("b1");
         assertThat(sqs.takeChanges()).containsEntry("a2", 0);
     }
 
@@ -481,7 +483,7 @@ class ReceiverTests {
     void messageWhoseQueueGivesItUpKeepsNothingBack() {
         setMaxReceiveCount(10);
 
-        assertThat(begunAfterAnUnreadableHeadOnReceive(10)).containsExactly("a2", "b1");
+        assertThat(startedAfterAnUnreadableHeadOnReceive(10)).containsExactly("a2", "b1");
     }
 
     @Test

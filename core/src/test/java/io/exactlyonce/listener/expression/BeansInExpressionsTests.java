@@ -149,7 +149,7 @@ class BeansInExpressionsTests {
     }
 
     @Test
-    void productOfAFactoryMakesTheKeyAndIsNotMadeAtTheStart() {
+    void productOfAFactoryMakesTheKeyAndIsNotMadeAtStartup() {
         define(KeysFactory.class);
         KeysFactory.MADE.set(0);
 

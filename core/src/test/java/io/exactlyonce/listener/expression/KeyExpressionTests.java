@@ -269,8 +269,7 @@ class KeyExpressionTests {
             batch   | #p0[0]                         | reads the argument '#p0'     | use #payload, #message or #headers
             parcels | #claims                        | reads the argument '#claims' | use #payload, #message or #headers
             """)
-    void expressionThatCanNeverBeReadIsRefusedAtTheStart(
-            String method, String expression, String problem, String remedy) {
+    void expressionThatCanNeverBeReadFailsStartup(String method, String expression, String problem, String remedy) {
         assertThatThrownBy(() -> parse(expression, method))
                 .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
                     assertThat(invalid.problem()).contains("Handlers." + method, problem);

@@ -113,7 +113,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @Test
-    void containerOfTheApplicationsOwnMakingClaimsNothingAndIsWarnedOfOnAQueueOfOneThatDoes(CapturedOutput output) {
+    void containerOfTheApplicationsOwnMakingClaimsNothingAndIsLoggedOnAQueueOfOneThatDoes(CapturedOutput output) {
         SqsMessageListenerContainer<Object> manual = SqsMessageListenerContainer.builder()
                 .sqsAsyncClient(new FakeReceives())
                 .id("manual")
@@ -301,7 +301,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @Test
-    void threadsStayAwspringsUnlessTheApplicationAsksForVirtualOnes() {
+    void threadsAreThoseOfSpringCloudAwsUnlessTheApplicationAsksForVirtualOnes() {
         assertThat(options(configured -> {}).getComponentsTaskExecutor()).isNull();
     }
 

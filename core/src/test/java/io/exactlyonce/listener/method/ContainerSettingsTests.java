@@ -111,7 +111,7 @@ class ContainerSettingsTests {
     }
 
     @Test
-    void keyIsOfTheMethodThatAwspringCalls() {
+    void keyIsOfTheMethodThatSpringCloudAwsCalls() {
         ContainerSettings events = ListenerRig.settings(new Events(), "placed", "cancelled", "other");
 
         assertThat(key(events, new Placed("o1"))).isEqualTo(key(events, new Cancelled("o1", "late")));

@@ -528,16 +528,16 @@ class ListenerInvocationTests {
     @ParameterizedTest
     @ValueSource(strings = {"single", "transactional"})
     void claimIsKeptUntilAHandlerEndsThatItsAdviceNoLongerWaitsFor(String name) throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
         AtomicReference<Future<?>> work = new AtomicReference<>();
         outside.add(call -> {
             work.set(pool.submit(() -> proceed(call)));
-            begun.await(10, TimeUnit.SECONDS);
+            started.await(10, TimeUnit.SECONDS);
             throw new TimeoutException("gave up");
         });
         orders.calls.add(() -> {
-            begun.countDown();
+            started.countDown();
             mayEnd.await(10, TimeUnit.SECONDS);
             return "shipped";
         });
@@ -619,16 +619,16 @@ class ListenerInvocationTests {
     @Test
     void secondCallWhileTheFirstStillRunsElsewhereIsNotMade() throws Exception {
         CountDownLatch mayEnd = new CountDownLatch(1);
-        CountDownLatch hasBegun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         orders.calls.add(() -> {
-            hasBegun.countDown();
+            started.countDown();
             mayEnd.await();
             return "shipped";
         });
         outside.add(call -> {
             MethodInvocation second = ((ProxyMethodInvocation) call).invocableClone();
             Future<Object> first = pool.submit(() -> proceed(call));
-            hasBegun.await();
+            started.await();
             ExecutorService other = Executors.newSingleThreadExecutor();
             assertThatThrownBy(() -> other.submit(() -> proceed(second)).get())
                     .rootCause()

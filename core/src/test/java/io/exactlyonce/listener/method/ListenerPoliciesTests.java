@@ -108,7 +108,7 @@ class ListenerPoliciesTests {
     }
 
     @Test
-    void observedListenerIsOnlyWarnedOfAPolicyWithoutMeaning() {
+    void policyWithoutMeaningOfAnObservedListenerIsOnlyLogged() {
         ListenerModes observing = new ListenerModes(new MockEnvironment(), ClaimMode.OBSERVE);
         try (CapturedLog log = new CapturedLog()) {
             ListenerRig.read(

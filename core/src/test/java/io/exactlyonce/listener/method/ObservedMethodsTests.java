@@ -294,7 +294,7 @@ class ObservedMethodsTests {
     }
 
     @Test
-    void keyThatCanNeverBeReadStopsTheStartAsAlways() {
+    void keyThatCanNeverBeReadFailsStartupAsAlways() {
         assertThatThrownBy(() -> ListenerRig.observed(new Listeners(), "mistyped"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("names the unknown argument '#oder'");

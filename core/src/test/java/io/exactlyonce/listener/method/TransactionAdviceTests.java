@@ -128,7 +128,7 @@ class TransactionAdviceTests {
     private final PlatformTransactionManager second = mock();
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final List<String> created = new ArrayList<>();
-    private final List<TransactionAttribute> begun = new ArrayList<>();
+    private final List<TransactionAttribute> transactions = new ArrayList<>();
 
     private final ClaimTransaction transaction = (request, work) -> {
         throw new AssertionError("no message came");
@@ -164,7 +164,7 @@ class TransactionAdviceTests {
     }
 
     private ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named) {
-        begun.add(own);
+        transactions.add(own);
         created.add((manager == first ? "first" : "second") + (named ? " named" : ""));
         return transaction;
     }
@@ -231,7 +231,7 @@ class TransactionAdviceTests {
 
         read(method);
 
-        assertThat(begun).singleElement().satisfies(own -> {
+        assertThat(transactions).singleElement().satisfies(own -> {
             assertThat(own.getTimeout()).isEqualTo(timeout);
             assertThat(own.getIsolationLevel())
                     .isEqualTo(
@@ -248,7 +248,7 @@ class TransactionAdviceTests {
 
         read(new Hurried(), "handle", false, first);
 
-        assertThat(begun).extracting(TransactionDefinition::getTimeout).containsExactly(3);
+        assertThat(transactions).extracting(TransactionDefinition::getTimeout).containsExactly(3);
     }
 
     /**

@@ -224,7 +224,7 @@ class ObservedListenerTests {
     }
 
     @Test
-    void interceptorThatDropsAwspringsHeadersLeavesNothingToObserve() {
+    void interceptorThatDropsHeadersOfSpringCloudAwsLeavesNothingToObserve() {
         Message<String> bare = MessageBuilder.withPayload("o1").build();
 
         handle(message("o1"), bare);
@@ -235,7 +235,7 @@ class ObservedListenerTests {
     }
 
     @Test
-    void senderCannotStandInForAwspringsHeaders() {
+    void senderCannotStandInForHeadersOfSpringCloudAws() {
         Message<String> polled = message("o1");
         Message<String> forged = MessageBuilder.fromMessage(polled)
                 .setHeader(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, "http://sqs.example.com/000000000000/payments")

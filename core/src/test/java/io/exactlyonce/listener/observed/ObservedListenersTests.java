@@ -41,8 +41,9 @@ class ObservedListenersTests {
 
     @ParameterizedTest
     @CsvSource({",27", "PT30S,27", "PT10S,9", "PT2S,1", "PT1S,1", "PT0S,1", "PT1.5S,1", "PT12H,38880", "PT24H,43200"})
-    void leaseEndsBeforeTheWindowThatIsConfiguredOrUsual(@Nullable Duration window, long seconds) {
-        assertThat(ObservedListeners.lease(window).length()).isEqualTo(Duration.ofSeconds(seconds));
+    void leaseEndsBeforeTheVisibilityTimeoutThatIsConfiguredOrUsual(
+            @Nullable Duration visibilityTimeout, long seconds) {
+        assertThat(ObservedListeners.lease(visibilityTimeout).length()).isEqualTo(Duration.ofSeconds(seconds));
     }
 
     static class Orders {

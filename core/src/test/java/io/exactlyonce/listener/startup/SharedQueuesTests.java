@@ -81,7 +81,7 @@ class SharedQueuesTests {
 
     @ParameterizedTest
     @CsvSource({"orders, orders", "orders, " + US, "arn:aws:sqs:eu-central-1:123456789012:orders, orders"})
-    void queuesOfOneNameFailTheStartThatFindsThemToBeTwo(String first, String second) {
+    void queuesOfOneNameFailTheStartupThatFindsThemToBeTwo(String first, String second) {
         queues.add("eu", List.of(first), enforced("unscoped"));
         queues.add("us", List.of(second), enforced("unscoped"));
 
@@ -98,7 +98,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void queuesOfOneNameInTwoAccountsFailTheStart() {
+    void queuesOfOneNameInTwoAccountsFailStartup() {
         queues.add("own", List.of("orders"), enforced("unscoped"));
         queues.add("theirs", List.of("orders"), enforced("unscoped"));
         start("theirs", OTHER_ACCOUNT);
@@ -294,7 +294,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
+    void listenersOnOneQueueWithDifferentScopesAreLogged(CapturedOutput output) {
         queues.add("first", List.of("orders", "bills"), enforced("unscoped"));
         queues.add("second", List.of("arn:aws:sqs:eu-central-1:123456789012:orders"), enforced("orders"));
         queues.add("third", List.of(EU), enforced("usual"));
@@ -310,7 +310,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
+    void listenersOfOneScopeThatDisagreeOnDoubtsAreLogged(CapturedOutput output) {
         queues.add("careful", List.of("orders"), observed("careful"));
         queues.add("alike", List.of("returns"), observed("careful"));
         queues.add("elsewhere", List.of("bills"), observed("unscoped"));
@@ -325,7 +325,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void listenersOfOneScopeWithDifferentEffectsAreWarnedOf(CapturedOutput output) {
+    void listenersOfOneScopeWithDifferentEffectsAreLogged(CapturedOutput output) {
         queues.add("books", List.of("orders"), observed("transactional"));
         queues.add("alike", List.of("returns"), observed("transactional"));
         queues.add("elsewhere", List.of("bills"), observed("unscoped"));
@@ -361,7 +361,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void plainListenerOnTheQueueOfAListenerThatClaimsIsWarnedOf(CapturedOutput output) {
+    void plainListenerOnTheQueueOfAListenerThatClaimsIsLogged(CapturedOutput output) {
         queues.add("claiming", List.of("orders"), enforced("unscoped"));
         start("claiming", EU);
 

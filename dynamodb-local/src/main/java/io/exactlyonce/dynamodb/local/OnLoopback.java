@@ -49,7 +49,7 @@ public final class OnLoopback {
     }
 
     /**
-     * Refuses requests of pages. A page of another site has an origin. A page whose name leads to this machine (DNS
+     * Refuses requests of pages. A page of another site has an origin. A page whose name resolves to this machine (DNS
      * rebinding) has another host.
      */
     private static final class NoPages extends Handler.Wrapper {

@@ -34,7 +34,7 @@ class ClaimsElsewhereTests {
                     "spring.cloud.aws.credentials.secret-key=x");
 
     @Test
-    void propertiesOfTheTableStopNoStart() {
+    void propertiesOfTheTableFailNoStartup() {
         elsewhere
                 .withPropertyValues("exactly-once.dynamodb.table-name=claims", "exactly-once.dynamodb.clock-error=3s")
                 .run(context -> assertThat(context).hasNotFailed());

@@ -153,7 +153,7 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void resultsThatFitIntoNoItemStopTheStart() {
+    void resultsThatFitIntoNoItemFailStartup() {
         application
                 .withPropertyValues("exactly-once.claim.max-result-size=381KB")
                 .run(context -> assertThat(context)
@@ -172,14 +172,14 @@ class DynamoDbClaimsAutoConfigurationTests {
         "table-name=a, table-name (a) must have 3 to 255 characters",
         "table-name=arn:aws:dynamodb:eu-west-1:1:table/claims, not its ARN"
     })
-    void wrongPropertyStopsTheStart(String property, String message) {
+    void wrongPropertyFailsStartup(String property, String message) {
         application
                 .withPropertyValues("exactly-once.dynamodb." + property)
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(message));
     }
 
     @Test
-    void nameThatNothingReadsStopsTheStart() {
+    void nameThatNothingReadsFailsStartup() {
         application
                 .withConfiguration(AutoConfigurations.of(
                         ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))

@@ -238,7 +238,7 @@ class ListenerOnDynamoDbIT {
     }
 
     @Test
-    void keyOfAWorkerThatDiedIsTakenOverAndKnownToBeAmbiguous() {
+    void keyOfAWorkerThatDiedIsTakenOverAndKnownToBeInDoubt() {
         store().claim(List.of(claimOf("A-3", "orders")));
 
         send("orders", "A-3");
@@ -355,14 +355,14 @@ class ListenerOnDynamoDbIT {
     }
 
     @Test
-    void missingTableStopsTheStartOfListeners() {
+    void missingTableFailsStartupOfListeners() {
         assertThatThrownBy(() -> run(Enforced.class, "missing", "exactly-once.dynamodb.initialize-schema=never"))
                 .hasRootCauseInstanceOf(ResourceNotFoundException.class)
                 .hasStackTraceContaining("table missing does not exist");
     }
 
     @Test
-    void missingTableDoesNotStopTheStartOfListenersThatAreOnlyObserved(CapturedOutput output) {
+    void missingTableDoesNotFailStartupOfListenersThatAreOnlyObserved(CapturedOutput output) {
         try (var observed = run(OnlyObserved.class, "missing", "exactly-once.dynamodb.initialize-schema=never")) {
             observed.getBean(SqsTemplate.class).send("trial", new Order("T-1"));
 

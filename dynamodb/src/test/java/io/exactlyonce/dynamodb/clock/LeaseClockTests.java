@@ -24,7 +24,7 @@ class LeaseClockTests {
     private final LeaseClock observer = new LeaseClock(measured, ClockMode.OBSERVED, ERROR, clock);
 
     @Test
-    void leaseEndsNotBeforeItsHolderCountsItOver() {
+    void leaseEndsNotBeforeItsOwnerCountsItOver() {
         service.answer(ROUND_TRIP);
 
         assertThat(leases.end(LEASE).orElseThrow()).isGreaterThanOrEqualTo(service.micros() + LEASE_MICROS);

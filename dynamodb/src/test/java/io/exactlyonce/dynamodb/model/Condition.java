@@ -12,10 +12,10 @@ enum Condition {
     FIRST_CLAIM_FINDS_NONE(Statements.upsert(), "DynamoDbClaimStoreIT#secondClaimIsHeldElsewhereWhileTheLeaseLasts"),
     TAKEOVER_FINDS_WHAT_WAS_SEEN(
             Statements.without(Text.VERSION, Text.HOLD),
-            "RefusedRequestsIT#keyThatChangesHandsWithEachLookIsAnOutageInTheEnd"),
+            "RefusedRequestsIT#keyThatChangesItsOwnerWithEachLookupIsAnOutageInTheEnd"),
     PARKING_IN_DOUBT_FINDS_WHAT_WAS_SEEN(
             Statements.without(Text.VERSION, Text.PARK),
-            "RefusedRequestsIT#keyWhoseHolderRenewsInTheLastMomentIsNotParked"),
+            "RefusedRequestsIT#keyWhoseOwnerRenewsInTheLastMomentIsNotParked"),
     RENEWAL_NAMES_ITS_CLAIM(
             Statements.without(Text.CLAIM, Text.RENEW), "DynamoDbClaimStoreIT#claimThatWasTakenOverChangesNothing"),
     RENEWED_CLAIM_IS_HELD(

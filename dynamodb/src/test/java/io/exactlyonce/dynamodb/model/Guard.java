@@ -17,7 +17,7 @@ enum Guard {
             "clock.LeaseClock#remainingMicros",
             "LeaseClockTests#leaseIsOverOnlyWhenTheEarliestTimeIsPastItsEndAndTheError"),
     /** A lease's end is written as the latest possible time. */
-    LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsHolderCountsItOver"),
+    LEASE_ENDS_BY_THE_LATEST_TIME("clock.LeaseClock#end", "LeaseClockTests#leaseEndsNotBeforeItsOwnerCountsItOver"),
     /** A missing, imprecise or contradictory time counts as no time. */
     UNSOUND_TIME_DECIDES_NOTHING("clock.ServiceClock#now", "LeaseClockTests#contradictoryTimeDecidesNothing"),
     /** Without a time, a worker must have seen the item unchanged for a whole lease. */

@@ -28,7 +28,7 @@ class RoundsTests {
     private final Rounds rounds = rounds();
 
     @Test
-    void otherKeysOfAThrottledRequestGoOnBeforeItIsThrough() {
+    void otherKeysOfAThrottledRequestContinueBeforeItIsThrough() {
         Key slow = new Key("slow 1", "slow 2");
         Key other = new Key("other 1", "other 2", "other 3");
         throttled.addAll(List.of("slow 1", "slow 1"));

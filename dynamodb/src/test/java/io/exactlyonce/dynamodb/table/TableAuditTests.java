@@ -136,7 +136,7 @@ class TableAuditTests {
     }
 
     @Test
-    void missingExpiryIsWarnedOf() {
+    void missingExpiryIsReported() {
         expiry = TimeToLiveStatus.DISABLED;
 
         assertWarned("TTL is DISABLED");
@@ -150,7 +150,7 @@ class TableAuditTests {
     }
 
     @Test
-    void missingProtectionIsWarnedOf() {
+    void missingProtectionIsReported() {
         change(table -> table.deletionProtectionEnabled(false));
 
         assertWarned("deletion protection is off");

@@ -131,7 +131,7 @@ class ClaimGrantsIT {
     }
 
     @Test
-    void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
+    void withoutDeleteClaimsContinueAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
         new ClaimSchema(TestDatabase.table(pool.dataSource())).verify();
         ClaimRequest claim = request();

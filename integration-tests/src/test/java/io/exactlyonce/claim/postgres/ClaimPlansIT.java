@@ -137,7 +137,7 @@ class ClaimPlansIT {
 
     /** Otherwise each row's place would be read in every partition. */
     @Test
-    void rowIsWrittenWithoutALookAtOtherPartitions() {
+    void rowIsWrittenWithoutAReadOfOtherPartitions() {
         try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {
             ClaimRequest claim = request();
             database.store().claim(List.of(claim));
@@ -266,7 +266,7 @@ class ClaimPlansIT {
             workOn(request());
         }
 
-        /** The check of another pool that this connection leads to the claim database. */
+        /** The check of another pool that this connection is to the claim database. */
         private void fence(ClaimId claim) {
             var claims = database.store();
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));

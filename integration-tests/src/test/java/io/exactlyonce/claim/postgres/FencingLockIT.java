@@ -173,7 +173,7 @@ class FencingLockIT {
     }
 
     @Test
-    void holdersOwnRenewalAndCompletionGoThroughItsFence() throws Exception {
+    void ownersRenewalAndCompletionGoThroughItsFence() throws Exception {
         ClaimRequest neighbour = request();
         claim(request);
         claim(neighbour);

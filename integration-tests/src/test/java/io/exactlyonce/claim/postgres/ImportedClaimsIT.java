@@ -92,7 +92,7 @@ class ImportedClaimsIT {
         String longKey = "k".repeat(ClaimKey.MAX_LENGTH + 1);
         jdbc.update("INSERT INTO processed_message VALUES (?, 'DONE', now())", longKey);
         jdbc.update("INSERT INTO processed_message VALUES ('old', 'DONE', now() - interval '433 hours')");
-        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now())");
+        jdbc.update("INSERT INTO processed_message VALUES ('started', 'IN_PROGRESS', now())");
 
         run("import");
 
@@ -102,38 +102,38 @@ class ImportedClaimsIT {
         List<Map<String, Object>> imported = rows();
         assertThat(imported)
                 .hasSize(DONE + 1)
-                .noneSatisfy(row -> assertThat(row.get("key")).isIn("old", "begun"));
+                .noneSatisfy(row -> assertThat(row.get("key")).isIn("old", "started"));
         assertThat(imported.stream().map(row -> row.get("xmin")).distinct()).hasSize(3);
 
         run("import");
 
         assertThat(rows()).isEqualTo(imported);
-        assertThat(claim("begun")).isInstanceOf(Acquired.class);
+        assertThat(claim("started")).isInstanceOf(Acquired.class);
     }
 
     @Test
     void keysInProgressAreInDoubtForTheNextAttempt() {
         createTable();
-        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now() - interval '1 hour')");
+        jdbc.update("INSERT INTO processed_message VALUES ('started', 'IN_PROGRESS', now() - interval '1 hour')");
 
         run("in-progress");
         run("in-progress");
 
         assertThat(rows()).hasSize(1);
-        assertThat(claim("begun")).isInstanceOfSatisfying(Acquired.class, acquired -> {
+        assertThat(claim("started")).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.inDoubt()).isTrue();
         });
-        assertThat(claim("begun")).isInstanceOf(HeldElsewhere.class);
+        assertThat(claim("started")).isInstanceOf(HeldElsewhere.class);
     }
 
     @Test
     void claimsThatListenersHoldAreLeftAsTheyAre() {
         createTable();
-        jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now())");
+        jdbc.update("INSERT INTO processed_message VALUES ('started', 'IN_PROGRESS', now())");
         ClaimRequest held = request("A-7");
-        ClaimRequest begun = request("begun");
-        store.claim(List.of(held, begun));
+        ClaimRequest started = request("started");
+        store.claim(List.of(held, started));
         Map<String, Object> before = database.row(held.key());
 
         run("import");
@@ -142,9 +142,9 @@ class ImportedClaimsIT {
         assertThat(database.row(held.key())).isEqualTo(before);
         assertThat(store.resolve(List.of(
                                 new ClaimResolution.Completed(held.id(), null),
-                                new ClaimResolution.Completed(begun.id(), null)))
+                                new ClaimResolution.Completed(started.id(), null)))
                         .granted())
-                .containsExactlyInAnyOrder(held.id(), begun.id());
+                .containsExactlyInAnyOrder(held.id(), started.id());
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
 
@@ -153,7 +153,7 @@ class ImportedClaimsIT {
      * delete both messages.
      */
     @Test
-    void keysThatListenersHaveGivenUpOrLeftAreDone() {
+    void keysThatListenersHaveReleasedOrLeftAreDone() {
         createTable();
         ClaimRequest released = request("A-7");
         ClaimRequest abandoned = request("A-8");

@@ -129,7 +129,7 @@ class InterferenceIT {
     }
 
     @Test
-    void keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere() {
+    void keyWhoseOwnerRenewsInTheLastMomentIsHeldElsewhere() {
         ClaimRequest late = late();
 
         assertThat(claimWhile(
@@ -141,7 +141,7 @@ class InterferenceIT {
     }
 
     @Test
-    void keyWhoseHolderCompletesInTheLastMomentIsCompleted() {
+    void keyWhoseOwnerCompletesInTheLastMomentIsCompleted() {
         ClaimRequest late = late();
 
         assertThat(claimWhile(
@@ -153,7 +153,7 @@ class InterferenceIT {
     }
 
     @Test
-    void keyWhoseHolderReleasesInTheLastMomentIsNotAmbiguous() {
+    void keyWhoseOwnerReleasesInTheLastMomentIsNotInDoubt() {
         ClaimRequest late = late();
 
         assertThat(claimWhile(

@@ -92,14 +92,14 @@ class KeyStateQueryIT {
     }
 
     @Test
-    void twoWhoLookDoNotSeeEachOther() {
+    void twoLookupsDoNotSeeEachOther() {
         assertThat(tryLock("pg_try_advisory_xact_lock_shared")).isTrue();
 
         assertThat(look()).isEqualTo(KeyState.FREE);
     }
 
     @Test
-    void lockIsGivenBackWithTheLook() {
+    void lockIsReleasedWithTheLookup() {
         look();
 
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
@@ -146,7 +146,7 @@ class KeyStateQueryIT {
 
     /** Trap: one statement took thousands of advisory locks, but all applications of a server share a small number. */
     @Test
-    void manyKeysAreLookedAtInPortions() {
+    void manyKeysAreLookedUpInPortions() {
         List<ClaimKey> keys = IntStream.range(0, 1_001)
                 .mapToObj(number -> new ClaimKey("orders", "many-" + number))
                 .toList();
@@ -160,7 +160,7 @@ class KeyStateQueryIT {
 
     /** A replica or a demoted server lacks the latest claims. */
     @Test
-    void serverThatTakesNoWritesRefusesTheLook() {
+    void serverThatTakesNoWritesRefusesTheLookup() {
         DataSource readOnly = new DelegatingDataSource(DATABASE.pool()) {
             @Override
             public Connection getConnection() throws SQLException {
@@ -181,7 +181,7 @@ class KeyStateQueryIT {
     }
 
     @Test
-    void lookWritesNothing() {
+    void lookupWritesNothing() {
         store.claim(List.of(claim));
         Map<String, Object> before = DATABASE.row(claim.key());
 

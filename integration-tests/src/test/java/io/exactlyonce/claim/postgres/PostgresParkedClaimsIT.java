@@ -56,7 +56,7 @@ class PostgresParkedClaimsIT {
     }
 
     @Test
-    void listGoesOnAfterAClaim() {
+    void listContinuesAfterAClaim() {
         ClaimRequest first = parkedClaim();
         ClaimRequest second = parkedClaim();
 

@@ -41,7 +41,7 @@ class RetentionContentionIT {
         final AtomicInteger holders = new AtomicInteger();
         final AtomicInteger lives = new AtomicInteger();
         final AtomicLong token = new AtomicLong();
-        volatile long completionBegun;
+        volatile long completionStart;
     }
 
     @ParameterizedTest
@@ -84,10 +84,10 @@ class RetentionContentionIT {
         long claimedBy = System.nanoTime();
         assertThat(key.holders.incrementAndGet()).isOne();
         assertThat(acquired.fencingToken()).isGreaterThan(key.token.getAndSet(acquired.fencingToken()));
-        if (key.completionBegun != 0) {
+        if (key.completionStart != 0) {
             // The key was completed after the first reading and claimed again before the second. The measured time
             // therefore exceeds the real one.
-            assertThat(Duration.ofNanos(claimedBy - key.completionBegun)).isGreaterThanOrEqualTo(RETENTION);
+            assertThat(Duration.ofNanos(claimedBy - key.completionStart)).isGreaterThanOrEqualTo(RETENTION);
         }
         key.holders.decrementAndGet();
         if (ThreadLocalRandom.current().nextInt(3) == 0) {
@@ -96,7 +96,7 @@ class RetentionContentionIT {
                     .hasSize(1);
             return;
         }
-        key.completionBegun = System.nanoTime();
+        key.completionStart = System.nanoTime();
         key.lives.incrementAndGet();
         assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")))
                         .granted())

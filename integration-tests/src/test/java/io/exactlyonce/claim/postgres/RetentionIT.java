@@ -112,7 +112,7 @@ class RetentionIT {
     }
 
     @Test
-    void claimWhoseHolderVanishedIsKeptForTheRetentionFromTheEndOfItsLease() throws Exception {
+    void claimWhoseOwnerVanishedIsKeptForTheRetentionFromTheEndOfItsLease() throws Exception {
         ClaimRequest claim = held();
         assertKeptAt(claim, "14 days + 30 seconds");
         assertDeletedAfter(claim, "1 minute");

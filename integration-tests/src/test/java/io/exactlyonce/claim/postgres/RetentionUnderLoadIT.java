@@ -37,7 +37,7 @@ class RetentionUnderLoadIT {
     private final AtomicBoolean stopped = new AtomicBoolean();
 
     @Test
-    void workersGoOnWhileExpiredClaimsAreDeleted() throws Exception {
+    void workersContinueWhileExpiredClaimsAreDeleted() throws Exception {
         try (TestDatabase database = new TestDatabase(WORKERS + 2)) {
             ClaimPlansIT.fill(database, ROWS, "20 days", "6 days");
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
@@ -89,9 +89,9 @@ class RetentionUnderLoadIT {
     /** Returns how many claims a second were completed. */
     private double pace(Period period) throws InterruptedException {
         long count = pairs.sum();
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         period.pass();
-        return (pairs.sum() - count) * 1e9 / (System.nanoTime() - begun);
+        return (pairs.sum() - count) * 1e9 / (System.nanoTime() - start);
     }
 
     private void work(PostgresClaimStore store) {

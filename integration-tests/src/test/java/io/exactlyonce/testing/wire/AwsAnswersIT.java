@@ -150,7 +150,7 @@ class AwsAnswersIT {
     }
 
     @Test
-    void handleOfAFifoQueueExpiresWithItsWindow() {
+    void handleOfAFifoQueueExpiresWithItsVisibilityTimeout() {
         String handle = sendAndReceiveOfGroup();
         CLOCK.advance(Duration.ofSeconds(WINDOW_SECONDS));
 

@@ -119,7 +119,7 @@ final class Browser implements AutoCloseable {
             }
             press(Keys.TAB);
         }
-        throw new AssertionError("The Tab key does not lead to " + selector);
+        throw new AssertionError("The Tab key does not reach " + selector);
     }
 
     Object run(String script, Object... arguments) {

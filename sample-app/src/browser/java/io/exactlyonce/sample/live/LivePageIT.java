@@ -133,7 +133,7 @@ class LivePageIT {
 
     @Test
     @Order(5)
-    void naiveSideChargesTwiceOnceHandlersOutlastTheWindowAndOursDoesNot() {
+    void naiveSideChargesTwiceOnceHandlersOutlastTheVisibilityTimeoutAndOursDoesNot() {
         await().atMost(PATIENCE).until(() -> browser.number(NAIVE) >= 10);
         await().atMost(PATIENCE).until(() -> browser.number("[data-engine=windowRenewals]") > 0);
 

@@ -46,9 +46,10 @@ final class Experiment {
     private LabServers startServers(Workspace workspace) throws IOException, InterruptedException, SQLException {
         Databases databases = cleanup.add(Databases.start(workspace));
         console.progress("PostgreSQL %s is up, with a database for each side", databases.version());
-        Queues queues = cleanup.add(Queues.start(settings.window()));
+        Queues queues = cleanup.add(Queues.start(settings.visibilityTimeout()));
         console.progress(
-                "ElasticMQ is up, visibility timeout %d s", settings.window().toSeconds());
+                "ElasticMQ is up, visibility timeout %d s",
+                settings.visibilityTimeout().toSeconds());
         return new LabServers(databases, queues, startClaims(workspace), workspace);
     }
 
@@ -76,7 +77,7 @@ final class Experiment {
 
     private void sendOrders() {
         console.progress(
-                "sending the same %d orders to both queues; %d of them take longer than the window",
+                "sending the same %d orders to both queues; %d of them take longer than the visibility timeout",
                 settings.orders(), new Workload(settings).slowOrders());
         for (Side side : sides()) {
             side.send();

@@ -7,12 +7,12 @@ import java.time.Duration;
  * times are a fifteenth of that, and the slowest handlers take three and a half visibility timeouts.
  *
  * @param orders the number of orders for each side, from 10 to 2,000
- * @param window the visibility timeout of both queues, in whole seconds
+ * @param visibilityTimeout the visibility timeout of both queues, in whole seconds
  * @param workersPerSide the number of worker processes on each side, at least 2
  * @param deadline the time after the start when the run stops trying
  * @param store the store of the exactly-once side's claims
  */
-public record LabSettings(int orders, Duration window, int workersPerSide, Duration deadline, Store store) {
+public record LabSettings(int orders, Duration visibilityTimeout, int workersPerSide, Duration deadline, Store store) {
 
     private static final int FEWEST_ORDERS = 10;
     private static final int MOST_ORDERS = 2_000;
@@ -31,11 +31,11 @@ public record LabSettings(int orders, Duration window, int workersPerSide, Durat
 
     /** Returns a copy with another number of orders. */
     public LabSettings withOrders(int newOrders) {
-        return new LabSettings(newOrders, window, workersPerSide, deadline, store);
+        return new LabSettings(newOrders, visibilityTimeout, workersPerSide, deadline, store);
     }
 
     /** Returns a copy with another store. */
     public LabSettings withStore(Store newStore) {
-        return new LabSettings(orders, window, workersPerSide, deadline, newStore);
+        return new LabSettings(orders, visibilityTimeout, workersPerSide, deadline, newStore);
     }
 }

@@ -34,19 +34,19 @@ public final class Queues implements AutoCloseable {
     }
 
     /** Starts the server, and creates queues with this visibility timeout. */
-    public static Queues start(Duration window) {
+    public static Queues start(Duration visibilityTimeout) {
         Queues queues = new Queues(LocalSqs.start());
         for (Kind kind : Kind.values()) {
-            queues.create(kind.label(), window);
-            queues.create(shipments(kind), window);
+            queues.create(kind.label(), visibilityTimeout);
+            queues.create(shipments(kind), visibilityTimeout);
         }
         return queues;
     }
 
     /** Changes the visibility timeout of both queues, for messages that are received from now on. */
-    public void setWindow(Duration window) {
+    public void setVisibilityTimeout(Duration visibilityTimeout) {
         for (Kind kind : Kind.values()) {
-            client.setQueueAttributes(request -> request.queueUrl(url(kind)).attributes(attributes(window)));
+            client.setQueueAttributes(request -> request.queueUrl(url(kind)).attributes(attributes(visibilityTimeout)));
         }
     }
 
@@ -73,7 +73,7 @@ public final class Queues implements AutoCloseable {
     }
 
     /** Creates the queue of payouts with a dead-letter queue. Returns a worker's settings for it. */
-    public Map<String, String> createPayouts(Duration window) {
+    public Map<String, String> createPayouts(Duration visibilityTimeout) {
         String deadLetters =
                 client.createQueue(request -> request.queueName(DEAD_PAYOUTS)).queueUrl();
         String arn = client.getQueueAttributes(
@@ -83,7 +83,7 @@ public final class Queues implements AutoCloseable {
         client.createQueue(request -> request.queueName(PAYOUTS)
                 .attributes(Map.of(
                         QueueAttributeName.VISIBILITY_TIMEOUT,
-                        Long.toString(window.toSeconds()),
+                        Long.toString(visibilityTimeout.toSeconds()),
                         QueueAttributeName.REDRIVE_POLICY,
                         "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":\"%s\"}".formatted(arn, MOST_RECEIVES))));
         return Map.of("ORDERS_PAYOUTS", PAYOUTS);
@@ -122,12 +122,12 @@ public final class Queues implements AutoCloseable {
         return kind.label() + "-shipments";
     }
 
-    private void create(String queue, Duration window) {
-        client.createQueue(request -> request.queueName(queue).attributes(attributes(window)));
+    private void create(String queue, Duration visibilityTimeout) {
+        client.createQueue(request -> request.queueName(queue).attributes(attributes(visibilityTimeout)));
     }
 
-    private static Map<QueueAttributeName, String> attributes(Duration window) {
-        return Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, Long.toString(window.toSeconds()));
+    private static Map<QueueAttributeName, String> attributes(Duration visibilityTimeout) {
+        return Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, Long.toString(visibilityTimeout.toSeconds()));
     }
 
     private void sendBatch(Kind kind, List<Order> orders) {

@@ -37,7 +37,7 @@ final class ReportTable {
         table.row(
                 "workers killed in mid-handler (SIGKILL)", side -> side.killed().size());
         table.row("messages left in the queue", SideFigures::left);
-        table.row("visibility timeout, ms", side -> side.window().toMillis());
+        table.row("visibility timeout, ms", side -> side.visibilityTimeout().toMillis());
         table.row("handler p95, ms", side -> side.p95().toMillis());
         table.row("handler p95 / visibility timeout", side -> side.p95InPercentOfWindow() + " %");
         return List.copyOf(table.lines);

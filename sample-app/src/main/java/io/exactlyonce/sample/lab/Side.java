@@ -111,7 +111,7 @@ final class Side implements AutoCloseable {
                 provider.statement(),
                 table.orders(),
                 Duration.ofMillis(table.p95Millis()),
-                settings.window(),
+                settings.visibilityTimeout(),
                 workers.killed(),
                 endedByThemselves,
                 servers.queues().size(kind),

@@ -12,7 +12,7 @@ import java.util.Set;
  * @param ledger the provider's figures
  * @param recorded the ids of the orders with a row in the database
  * @param p95 the 95th percentile of the handler's run time, for runs that reached their end
- * @param window the queue's visibility timeout
+ * @param visibilityTimeout the queue's visibility timeout
  * @param killed the names of the workers that were killed
  * @param endedByThemselves the names of the workers that ended without being stopped
  * @param left the number of messages that stayed in its queues
@@ -23,7 +23,7 @@ record SideFigures(
         Statement ledger,
         Set<String> recorded,
         Duration p95,
-        Duration window,
+        Duration visibilityTimeout,
         Set<String> killed,
         List<String> endedByThemselves,
         long left,
@@ -58,6 +58,6 @@ record SideFigures(
     }
 
     long p95InPercentOfWindow() {
-        return p95.toMillis() * 100 / window.toMillis();
+        return p95.toMillis() * 100 / visibilityTimeout.toMillis();
     }
 }

@@ -17,11 +17,11 @@ final class Workload {
     private static final int SLOW_EVERY = 3;
     private static final long SEED = 847;
 
-    private final Duration window;
+    private final Duration visibilityTimeout;
     private final Map<String, Duration> mailDelays = new LinkedHashMap<>();
 
     Workload(LabSettings settings) {
-        this.window = settings.window();
+        this.visibilityTimeout = settings.visibilityTimeout();
         Random random = new Random(SEED);
         for (int i = 1; i <= settings.orders(); i++) {
             mailDelays.put("order-%04d".formatted(i), i % SLOW_EVERY == 0 ? slow(random) : quick(random));
@@ -41,7 +41,7 @@ final class Workload {
     }
 
     boolean outlivesWindow(String orderId) {
-        return mailDelay(orderId).compareTo(window) > 0;
+        return mailDelay(orderId).compareTo(visibilityTimeout) > 0;
     }
 
     long slowOrders() {
@@ -49,7 +49,7 @@ final class Workload {
     }
 
     private Duration slow(Random random) {
-        long millis = window.toMillis();
+        long millis = visibilityTimeout.toMillis();
         return Duration.ofMillis(millis * 3 / 2 + random.nextLong(millis * 2));
     }
 

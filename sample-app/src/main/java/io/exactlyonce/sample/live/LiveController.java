@@ -85,7 +85,7 @@ class LiveController {
         if (window.seconds() < 1 || window.seconds() > LONGEST_WINDOW) {
             return ResponseEntity.badRequest().build();
         }
-        lab.setWindow(Duration.ofSeconds(window.seconds()));
+        lab.setVisibilityTimeout(Duration.ofSeconds(window.seconds()));
         return ResponseEntity.noContent().build();
     }
 }

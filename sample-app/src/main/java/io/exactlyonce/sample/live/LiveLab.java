@@ -50,7 +50,7 @@ public final class LiveLab implements AutoCloseable {
     private final LiveSide exactlyOnce;
     private final EngineMeters meters = new EngineMeters();
     private volatile URI url = URI.create("");
-    private volatile Duration window;
+    private volatile Duration visibilityTimeout;
     private volatile long takeovers;
     private final AtomicInteger payouts = new AtomicInteger();
     private volatile Chapter chapter = Chapter.STARTING;
@@ -60,7 +60,7 @@ public final class LiveLab implements AutoCloseable {
     private LiveLab(LiveSettings settings, LiveServers servers, JavaCommand java, Cleanup cleanup) throws IOException {
         this.servers = servers;
         this.cleanup = cleanup;
-        this.window = settings.window();
+        this.visibilityTimeout = settings.visibilityTimeout();
         this.partner = new Partner(settings.slowing(), System::nanoTime);
         this.orders = new OrderStream(servers.queues());
         this.naive = cleanup.add(new LiveSide(Kind.NAIVE, servers, java, partner, journal));
@@ -95,7 +95,7 @@ public final class LiveLab implements AutoCloseable {
         Cleanup cleanup = new Cleanup();
         Runtime.getRuntime().addShutdownHook(new Thread(cleanup::close, "lab-cleanup"));
         try {
-            LiveServers servers = LiveServers.start(settings.window(), workspace, cleanup);
+            LiveServers servers = LiveServers.start(settings.visibilityTimeout(), workspace, cleanup);
             console.progress("PostgreSQL with a replica, and an SQS server, are up");
             LiveLab lab = new LiveLab(settings, servers, JavaCommand.ofThisJvm(mainClass), cleanup);
             lab.url = cleanup.add(LivePage.start(lab, settings.port())).url();
@@ -254,10 +254,10 @@ public final class LiveLab implements AutoCloseable {
         journal.note(BOTH, "redelivered", Integer.toString(orders.sendAgain()));
     }
 
-    void setWindow(Duration newWindow) {
-        servers.queues().setWindow(newWindow);
-        window = newWindow;
-        journal.note(BOTH, "window", Long.toString(newWindow.toSeconds()));
+    void setVisibilityTimeout(Duration newTimeout) {
+        servers.queues().setVisibilityTimeout(newTimeout);
+        visibilityTimeout = newTimeout;
+        journal.note(BOTH, "window", Long.toString(newTimeout.toSeconds()));
     }
 
     /** Takes a snapshot of everything. Orders flow while snapshots are taken. */
@@ -275,7 +275,7 @@ public final class LiveLab implements AutoCloseable {
                 lookedAt,
                 chapter,
                 flowsSince,
-                window.toSeconds(),
+                visibilityTimeout.toSeconds(),
                 partner.isSlow(),
                 servers.replica().lag().toSeconds(),
                 left,

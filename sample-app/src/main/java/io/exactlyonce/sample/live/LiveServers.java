@@ -20,12 +20,13 @@ import java.util.Map;
 record LiveServers(
         Databases databases, Replica replica, Queues queues, Map<String, String> payouts, Workspace workspace) {
 
-    static LiveServers start(Duration window, Workspace workspace, Cleanup cleanup) throws IOException, SQLException {
+    static LiveServers start(Duration visibilityTimeout, Workspace workspace, Cleanup cleanup)
+            throws IOException, SQLException {
         cleanup.add(workspace);
         Databases databases = cleanup.add(Databases.start(workspace));
         Replica replica = cleanup.add(Replica.start(databases, workspace));
-        Queues queues = cleanup.add(Queues.start(window));
-        return new LiveServers(databases, replica, queues, queues.createPayouts(window), workspace);
+        Queues queues = cleanup.add(Queues.start(visibilityTimeout));
+        return new LiveServers(databases, replica, queues, queues.createPayouts(visibilityTimeout), workspace);
     }
 
     /** Returns a worker's settings for the servers, as environment variables of Spring Boot. */

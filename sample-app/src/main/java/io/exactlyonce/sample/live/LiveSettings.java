@@ -6,10 +6,10 @@ import java.time.Duration;
  * The settings of the lab with its page.
  *
  * @param port the page's port, or 0 for a free port
- * @param window the first visibility timeout of both queues, in whole seconds
+ * @param visibilityTimeout the first visibility timeout of both queues, in whole seconds
  * @param slowing the time in which the partner reaches its slowest
  */
-public record LiveSettings(int port, Duration window, Duration slowing) {
+public record LiveSettings(int port, Duration visibilityTimeout, Duration slowing) {
 
     /** Returns the settings of {@code --serve}. */
     public static LiveSettings standard() {
@@ -18,6 +18,6 @@ public record LiveSettings(int port, Duration window, Duration slowing) {
 
     /** Returns a copy with another port. */
     public LiveSettings withPort(int newPort) {
-        return new LiveSettings(newPort, window, slowing);
+        return new LiveSettings(newPort, visibilityTimeout, slowing);
     }
 }

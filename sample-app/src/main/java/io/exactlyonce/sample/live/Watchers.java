@@ -66,13 +66,13 @@ class Watchers {
     }
 
     private void remember(Snapshot snapshot) {
-        double window = snapshot.windowSeconds() * 1e3;
+        double timeoutMillis = snapshot.windowSeconds() * 1e3;
         lock.lock();
         try {
             points.addLast(new Point(
                     snapshot.second(),
-                    snapshot.naive().p95Millis() / window,
-                    snapshot.exactlyOnce().p95Millis() / window));
+                    snapshot.naive().p95Millis() / timeoutMillis,
+                    snapshot.exactlyOnce().p95Millis() / timeoutMillis));
             if (points.size() > POINTS_KEPT) {
                 points.removeFirst();
             }

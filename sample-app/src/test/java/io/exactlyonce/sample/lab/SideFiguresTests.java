@@ -39,7 +39,7 @@ class SideFiguresTests {
     }
 
     @Test
-    void latencyIsSetAgainstTheWindow() {
+    void latencyIsSetAgainstTheVisibilityTimeout() {
         assertThat(Sides.flawless().p95InPercentOfWindow()).isEqualTo(300);
     }
 }

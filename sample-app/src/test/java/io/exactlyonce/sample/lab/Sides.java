@@ -59,7 +59,7 @@ final class Sides {
                 flawless.ledger(),
                 flawless.recorded(),
                 flawless.p95(),
-                flawless.window(),
+                flawless.visibilityTimeout(),
                 flawless.killed(),
                 flawless.endedByThemselves(),
                 flawless.left(),

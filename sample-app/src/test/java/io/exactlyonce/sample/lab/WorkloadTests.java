@@ -11,7 +11,7 @@ class WorkloadTests {
     private final Workload workload = new Workload(settings);
 
     @Test
-    void everyThirdOrderOutlivesTheWindowByHalfAtLeast() {
+    void everyThirdOrderOutlivesTheVisibilityTimeoutByHalfAtLeast() {
         assertThat(workload.orders()).hasSize(30);
         assertThat(workload.slowOrders()).isEqualTo(10);
         assertThat(workload.outlivesWindow("order-0001")).isFalse();

@@ -225,7 +225,7 @@ class LivePageServerIT {
     }
 
     @Test
-    void windowIsChangedWithinItsBounds() throws Exception {
+    void visibilityTimeoutIsChangedWithinItsBounds() throws Exception {
         assertThat(post("/window", "{\"seconds\":8}")).isEqualTo(204);
         assertThat(lab.look().windowSeconds()).isEqualTo(8);
 

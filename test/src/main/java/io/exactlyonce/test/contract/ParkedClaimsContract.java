@@ -77,7 +77,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     @Test
-    void claimThatWasStoppedFromOutsideIsParkedAsAmbiguous() {
+    void claimThatWasStoppedFromOutsideIsParkedInDoubt() {
         assertThat(find(parkedClaim(true)).isInDoubt()).isTrue();
         assertThat(find(parkedClaim(false)).isInDoubt()).isFalse();
     }
@@ -147,7 +147,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     @Test
-    void listBeginsWithTheLongestParkedAndGoesOnAfterAnyOfThem() {
+    void listBeginsWithTheLongestParkedAndContinuesAfterAnyOfThem() {
         List<ClaimKey> keys = List.of(
                 parkedClaim(false).key(),
                 parkedClaim(false).key(),

@@ -167,7 +167,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         answer = outcome;
     }
 
-    synchronized void begun(ClaimId held, int number) {
+    synchronized void handlerStarted(ClaimId held, int number) {
         claim = held;
         attempt = number;
         handlerCalls++;
@@ -179,7 +179,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         call = all;
     }
 
-    synchronized void ended(@Nullable Throwable thrown) {
+    synchronized void handlerEnded(@Nullable Throwable thrown) {
         running = false;
         failure = thrown;
     }

@@ -88,9 +88,9 @@ public final class ExactlyOnceDriver {
      * {@code verify(mock, timeout(1_000))}.
      */
     public Delivered begin(TestMessage message) {
-        Delivered begun = handOut(List.of(first(message))).get(0);
-        await(begun, "to begin", () -> begun.isRunning() || journal.isAtRest(begun, store.isAway()));
-        return begun;
+        Delivered delivered = handOut(List.of(first(message))).get(0);
+        await(delivered, "to begin", () -> delivered.isRunning() || journal.isAtRest(delivered, store.isAway()));
+        return delivered;
     }
 
     /** Waits until nothing more happens to a delivery. */
@@ -149,7 +149,7 @@ public final class ExactlyOnceDriver {
         OtherWorker other = holdElsewhere(lost.key().scope(), lost.key().key());
         Delivery delivery = delivered.delivery().orElseThrow();
         for (Duration passed = Duration.ZERO;
-                delivery.window().isHeld() && passed.compareTo(longest) < 0;
+                delivery.visibility().isHeld() && passed.compareTo(longest) < 0;
                 passed = passed.plus(TICK)) {
             advance(TICK);
         }

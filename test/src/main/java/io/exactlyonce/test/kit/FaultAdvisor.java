@@ -43,7 +43,7 @@ final class FaultAdvisor extends DefaultPointcutAdvisor {
             called.stream()
                     .filter(Delivered::losesItsClaim)
                     .filter(delivered ->
-                            delivered.delivery().orElseThrow().window().isHeld())
+                            delivered.delivery().orElseThrow().visibility().isHeld())
                     .forEach(delivered -> driver.getObject().loseClaim(delivered));
             return handler.proceed();
         }

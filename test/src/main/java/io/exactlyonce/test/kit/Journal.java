@@ -61,12 +61,11 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
 
     /** Returns whether nothing more happens to a delivery until time passes or its handler ends. */
     boolean isAtRest(Delivered delivered, boolean storeIsAway) {
-        return delivered.isAtRest(storeIsAway)
-                || (delivered.outcome() == Outcome.WAITING && haveAllBegunToWait(delivered));
+        return delivered.isAtRest(storeIsAway) || (delivered.outcome() == Outcome.WAITING && areAllWaiting(delivered));
     }
 
     /** Returns whether all waits have started. The engine decides on a wait before it starts. */
-    private boolean haveAllBegunToWait(Delivered delivered) {
+    private boolean areAllWaiting(Delivered delivered) {
         Subscription subscription = delivered.delivery().orElseThrow().subscription();
         long decided = receipts.values().stream()
                 .filter(each -> each.outcome() == Outcome.WAITING)
@@ -161,7 +160,7 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
 
             @Override
             public void end(@Nullable Throwable failure) {
-                called.forEach(delivered -> delivered.ended(failure));
+                called.forEach(delivered -> delivered.handlerEnded(failure));
                 notifyChange();
             }
         };
@@ -171,7 +170,8 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
         Optional<Delivered> met = meet(delivery);
         met.ifPresent(delivered -> {
             claims.put(delivery.attempt().id(), delivered);
-            delivered.begun(delivery.attempt().id(), delivery.attempt().claim().attempt());
+            delivered.handlerStarted(
+                    delivery.attempt().id(), delivery.attempt().claim().attempt());
         });
         return met;
     }

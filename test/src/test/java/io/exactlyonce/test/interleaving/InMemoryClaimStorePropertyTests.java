@@ -33,7 +33,7 @@ class InMemoryClaimStorePropertyTests {
 
     @ParameterizedTest
     @EnumSource
-    void storeThatLacksAGuardOfDecisionsOrLooksIsFound(MissingDecisionGuard guard) {
+    void storeThatLacksAGuardOfDecisionsOrLookupsIsFound(MissingDecisionGuard guard) {
         requireFound(guard, guard::remove);
     }
 

@@ -240,7 +240,7 @@ class AdvisedListenerTests {
     }
 
     @Test
-    void messageThatABatchNamesComesAgainAloneAndIsNotRetriedInPlace() throws InterruptedException {
+    void messageThatABatchNamesIsRedeliveredAloneAndIsNotRetriedInPlace() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).doNothing().when(till).charge(eq("B-2"), any());
 
         List<Delivered> batch = driver.deliverTogether(order("B-1", "batch"), order("B-2", "batch"));

@@ -145,7 +145,7 @@ class ExactlyOnceDriverTests {
     }
 
     @Test
-    void failedMessageComesAgain() throws InterruptedException {
+    void failedMessageIsRedelivered() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).doNothing().when(till).charge(any(), any());
 
         Delivered first = driver.deliverPayload(ORDER);
@@ -166,7 +166,7 @@ class ExactlyOnceDriverTests {
     }
 
     @Test
-    void crashAfterTheHandlerMakesTheNextAttemptAmbiguous() throws InterruptedException {
+    void crashAfterTheHandlerMakesTheNextAttemptInDoubt() throws InterruptedException {
         Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_HANDLER));
         assertThat(first).hasCrashed().isNotDeleted();
 

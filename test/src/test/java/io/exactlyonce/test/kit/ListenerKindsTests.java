@@ -188,7 +188,7 @@ class ListenerKindsTests {
     }
 
     @Test
-    void batchOfAWorkerThatCrashesComesAgain() throws InterruptedException {
+    void batchOfAWorkerThatCrashesIsRedelivered() throws InterruptedException {
         List<Delivered> batch = driver.deliverTogether(
                 order("B-1", "batches").crashAt(CrashPoint.AFTER_HANDLER), order("B-2", "batches"));
 
@@ -199,13 +199,13 @@ class ListenerKindsTests {
 
     @Test
     void futureIsHandledWhenItHasEnded() {
-        Delivered begun = driver.begin(order("P-1", "promises"));
-        assertThat(begun).has(Outcome.RUNNING).isNotDeleted();
+        Delivered delivered = driver.begin(order("P-1", "promises"));
+        assertThat(delivered).has(Outcome.RUNNING).isNotDeleted();
 
         shop.promise("P-1").complete("sold");
 
-        assertThat(driver.awaitEnd(begun)).wasHandled();
-        assertThat(driver.redeliver(begun)).wasSuppressed();
+        assertThat(driver.awaitEnd(delivered)).wasHandled();
+        assertThat(driver.redeliver(delivered)).wasSuppressed();
     }
 
     /** Spring Cloud AWS would log a ClassCastException for the future's result. */
@@ -220,11 +220,11 @@ class ListenerKindsTests {
 
     @Test
     void futureIsCancelledWhenItsClaimIsLost() {
-        Delivered begun = driver.begin(order("P-2", "promises"));
+        Delivered delivered = driver.begin(order("P-2", "promises"));
 
-        driver.loseClaim(begun);
+        driver.loseClaim(delivered);
 
-        assertThat(driver.awaitEnd(begun)).wasAbandoned();
+        assertThat(driver.awaitEnd(delivered)).wasAbandoned();
         assertThat(shop.promise("P-2")).isCancelled();
     }
 

@@ -72,7 +72,7 @@ class ResetDriverListenerTests {
 
             listener.beforeTestMethod(test);
             Delivered failed = new Delivered(new Letter(TestMessage.ofBody("A-1"), "orders", "A-1"), true);
-            failed.ended(new IllegalStateException("closed"));
+            failed.handlerEnded(new IllegalStateException("closed"));
             journal.expect(List.of(failed));
             LoggerFactory.getLogger("io.exactlyonce.renewal.Lease").error("lost");
             listener.afterTestMethod(test);

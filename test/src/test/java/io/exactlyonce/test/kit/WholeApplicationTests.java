@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
-/** A whole application in the test kit. The addresses of its own client and database lead to no server. */
+/** A whole application in the test kit. No server has the addresses of its own client and database. */
 @SpringBootTest(
         properties = {
             "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",

@@ -173,7 +173,7 @@ class BookshopTests {
     private Warehouse warehouse;
 
     @Test
-    void orderThatTheCarrierRefusesComesAgainAlone() throws IOException {
+    void orderThatTheCarrierRefusesIsRedeliveredAlone() throws IOException {
         doThrow(new IOException("no van")).doNothing().when(carrier).book(eq("A-1"), anyString());
 
         List<Delivered> batch = driver.deliverTogether(

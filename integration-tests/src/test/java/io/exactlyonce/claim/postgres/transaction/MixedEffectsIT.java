@@ -213,7 +213,7 @@ class MixedEffectsIT {
     /** In both cases, a missing row and a free row, only the lock shows that the key is held. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void lookOfAWaitingDuplicateSeesTheHandlerAtWorkAndThenTheCompletion(boolean there) throws Exception {
+    void lookupOfAWaitingDuplicateSeesTheHandlerAtWorkAndThenTheCompletion(boolean there) throws Exception {
         if (there) {
             vanish();
         }

@@ -163,7 +163,7 @@ class OneSnapshotIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"repeatable read", "serializable"})
-    void keyWhoseHolderVanishedIsTakenOver(String isolation) throws Exception {
+    void keyWhoseOwnerVanishedIsTakenOver(String isolation) throws Exception {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
         Manager manager = manager(isolation);

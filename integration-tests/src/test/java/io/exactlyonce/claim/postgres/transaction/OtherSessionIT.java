@@ -111,7 +111,7 @@ class OtherSessionIT {
         assertThat(transaction.execute(request(), claim -> null)).isInstanceOf(Acquired.class);
     }
 
-    /** The search path may first lead to another table of this name, such as an older version. */
+    /** The search path may first find another table of this name, such as an older version. */
     @ParameterizedTest
     @ValueSource(
             strings = {

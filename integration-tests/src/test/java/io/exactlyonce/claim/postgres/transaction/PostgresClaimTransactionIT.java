@@ -360,7 +360,7 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
-    void keyWhoseHolderVanishedIsAmbiguousAndItsZombieCannotComplete() throws Throwable {
+    void keyWhoseOwnerVanishedIsInDoubtAndItsZombieCannotComplete() throws Throwable {
         Acquired zombie = (Acquired) external.claim(List.of(request)).get(0);
         DATABASE.endLease(request.id());
 
@@ -378,7 +378,7 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
-    void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
+    void keyThatWasReleasedIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
         external.claim(List.of(request));
         external.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)));
         var released = DATABASE.row(key);

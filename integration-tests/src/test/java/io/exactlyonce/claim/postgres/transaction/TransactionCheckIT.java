@@ -184,7 +184,7 @@ class TransactionCheckIT {
             assertThat(new JdbcTemplate(onReplica).queryForObject("SELECT pg_try_advisory_xact_lock(1)", Boolean.class))
                     .isTrue();
 
-            assertRefused(onReplica, "127.0.0.1:" + replica.port(), "leads to the primary");
+            assertRefused(onReplica, "127.0.0.1:" + replica.port(), "connects to the primary");
         }
     }
 
@@ -195,7 +195,7 @@ class TransactionCheckIT {
                         "is read-only",
                         source -> source.setOptions("-c default_transaction_read_only=on"),
                         "read-only transaction",
-                        "leads to the primary"));
+                        "connects to the primary"));
     }
 
     private static Arguments unusable(String name, Consumer<PGSimpleDataSource> change, String problem, String remedy) {

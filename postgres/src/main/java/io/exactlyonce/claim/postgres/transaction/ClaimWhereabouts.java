@@ -89,8 +89,8 @@ final class ClaimWhereabouts {
     /** Returns the exception for a transaction whose database does not have the claim table. */
     ClaimTransactionException elsewhere(Object description, String how, @Nullable Exception cause) {
         return new ClaimTransactionException(
-                ("%s %s, although claims are kept in %s; let the transactions of handlers lead to one server and database, the"
-                                + " claims'")
+                ("%s %s, although claims are kept in %s; let the transactions of handlers use the"
+                                + " server and database of the claims")
                         .formatted(description, how.formatted(database.qualifiedTable()), database.describeClaims()),
                 cause);
     }

@@ -34,7 +34,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
-                    + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON %s"
+                    + " if there are several, whose DataSource connects to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON %s"
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
