@@ -29,8 +29,8 @@ import org.springframework.core.annotation.AliasFor;
  * List<Claim>}. It gets the messages whose keys were acquired, and may return a {@link BatchResult} that names the
  * failed ones; any other result is ignored.
  *
- * <p>All text attributes support <code>${...}</code> placeholders; those that {@link SqsListener} also has support
- * <code>#{...}</code> expressions.
+ * <p>All text attributes support <code>${...}</code> placeholders. The queue names and the numbers of the container also
+ * support <code>#{...}</code> expressions.
  *
  * <p>On a class it applies to all {@link io.awspring.cloud.sqs.annotation.SqsHandler} methods, which form one listener:
  * a message goes to the method that takes its payload's type. It can also be a meta-annotation of your own annotation.

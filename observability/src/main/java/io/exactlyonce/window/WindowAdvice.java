@@ -131,7 +131,7 @@ public record WindowAdvice(
                 : """
                 resource "aws_sqs_queue" "%s" {
                   name                       = "%s"%s
-                  visibility_timeout_seconds = %d # %s
+                  visibility_timeout_seconds = %s # %s
                 }
                 """.formatted(
                                 queue.replaceAll("[^A-Za-z0-9_-]", "_"),
@@ -146,7 +146,7 @@ public record WindowAdvice(
         return recommended == null
                 ? ""
                 : ("aws sqs set-queue-attributes --queue-url \"$(aws sqs get-queue-url --queue-name %s --query QueueUrl"
-                                + " --output text)\" --attributes VisibilityTimeout=%d")
+                                + " --output text)\" --attributes VisibilityTimeout=%s")
                         .formatted(queue, recommended.toSeconds());
     }
 

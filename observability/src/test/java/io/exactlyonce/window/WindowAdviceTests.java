@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.Locale;
 import java.util.Random;
 import java.util.function.DoubleSupplier;
 import java.util.stream.Stream;
@@ -146,6 +147,17 @@ class WindowAdviceTests {
         assertThat(advice.cli())
                 .isEqualTo("aws sqs set-queue-attributes --queue-url \"$(aws sqs get-queue-url --queue-name orders.fifo"
                         + " --query QueueUrl --output text)\" --attributes VisibilityTimeout=61");
+    }
+
+    @Test
+    void linesCanBePastedFromEachLocale() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            linesCanBePasted();
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     private static Latencies measure(int deliveries, DoubleSupplier seconds) {

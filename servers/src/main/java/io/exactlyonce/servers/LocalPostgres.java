@@ -126,7 +126,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
 
     /** Returns the JDBC URL of a database, without user and password. */
     public String jdbcUrl(String database) {
-        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), database);
+        return "jdbc:postgresql://127.0.0.1:%s/%s".formatted(port(), database);
     }
 
     /**

@@ -61,7 +61,7 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
 
     /** Returns the endpoint of a server that a JVM of this user started on a port. */
     public static URI endpoint(int port) {
-        return URI.create("http://%s:%d/%s".formatted(HOST, port, path()));
+        return URI.create("http://%s:%s/%s".formatted(HOST, port, path()));
     }
 
     private static String path() {

@@ -30,7 +30,7 @@ final class ScramVerifier {
             byte[] storedKey = MessageDigest.getInstance("SHA-256").digest(hmac(salted, bytes("Client Key")));
             byte[] serverKey = hmac(salted, bytes("Server Key"));
             Base64.Encoder base64 = Base64.getEncoder();
-            return "SCRAM-SHA-256$%d:%s$%s:%s"
+            return "SCRAM-SHA-256$%s:%s$%s:%s"
                     .formatted(
                             ITERATIONS,
                             base64.encodeToString(salt),

@@ -68,6 +68,11 @@ final class ExpressionReading {
         return sources.variables();
     }
 
+    /** Returns whether the expression reads headers, or may read them. Called after {@link #read}. */
+    boolean readsHeaders() {
+        return sources.readsHeaders();
+    }
+
     /** Reads a part that may be the result. Each branch must be usable. */
     private Known result(SpelNode node) {
         if (node instanceof Ternary) {

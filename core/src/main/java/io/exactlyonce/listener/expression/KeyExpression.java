@@ -84,6 +84,8 @@ public final class KeyExpression {
     /** The sources of the variables, by name. */
     private final Map<String, Argument.Value> variables;
 
+    private final boolean readsHeaders;
+
     /** Shared by all messages, because accessors cache how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
@@ -101,7 +103,9 @@ public final class KeyExpression {
         // Independent of the calling thread, whose class loader may not know the application's classes.
         this.types = new StandardTypeLocator(arguments.classLoader());
         this.beans = new BeanFactoryResolver(beans);
-        this.variables = new ExpressionReading(this, purpose, arguments, types, beans).read(expression.getAST());
+        ExpressionReading reading = new ExpressionReading(this, purpose, arguments, types, beans);
+        this.variables = reading.read(expression.getAST());
+        this.readsHeaders = reading.readsHeaders();
     }
 
     private static SpelExpression parse(Purpose purpose, String text, HandlerArguments arguments) {
@@ -176,6 +180,11 @@ public final class KeyExpression {
         }
         String message = own.getSimpleMessage();
         return StringUtils.truncate(OneLine.of(message, message.length()), MAX_REASON_LENGTH);
+    }
+
+    /** Returns whether the value may depend on headers, which are attributes of the message. */
+    public boolean readsHeaders() {
+        return readsHeaders;
     }
 
     /** Returns the annotation's text. */

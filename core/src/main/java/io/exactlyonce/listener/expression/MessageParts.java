@@ -136,7 +136,7 @@ final class MessageParts {
         }
     }
 
-    private static boolean hasHeaders(Known value) {
+    static boolean hasHeaders(Known value) {
         return WITH_HEADERS.stream().anyMatch(value::is);
     }
 

@@ -31,6 +31,7 @@ final class Sources {
     private final HandlerArguments arguments;
     private final Refusal refusal;
     private final Map<String, Argument.Value> variables = new HashMap<>();
+    private boolean readsHeaders;
 
     Sources(
             KeyExpression expression,
@@ -54,6 +55,11 @@ final class Sources {
         return Map.copyOf(variables);
     }
 
+    /** Returns whether a variable has headers, or is one. */
+    boolean readsHeaders() {
+        return readsHeaders;
+    }
+
     /** @param active the value of {@code #this}; {@code null} outside of selections and projections */
     Known variable(VariableReference variable, @Nullable Known active) {
         String name = variable.toStringAST().substring(1);
@@ -66,6 +72,7 @@ final class Sources {
         Argument argument = arguments.argument(name, expression);
         variables.put(name, argument.value());
         Known known = Known.of(argument.type(), Origin.MESSAGE);
+        readsHeaders |= argument.header() != null || MessageParts.hasHeaders(known);
         if (argument.header() != null) {
             return known.from(headers.header(argument.header()).origin());
         }

@@ -33,6 +33,15 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Makes containers with the application's own factory, and then replaces their components. */
 final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
 
+    /** The name that stands for all attributes. */
+    private static final String ALL = MessageSystemAttributeName.ALL.toString();
+
+    private static final Set<MessageSystemAttributeName> SYSTEM_ATTRIBUTES = Set.of(
+            MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
+            MessageSystemAttributeName.SENT_TIMESTAMP,
+            MessageSystemAttributeName.MESSAGE_GROUP_ID,
+            MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID);
+
     private final Supplier<? extends MessageListenerContainerFactory<?>> original;
     private final ContainerPreparation with;
 
@@ -123,15 +132,12 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
                                 ? QueueNotFoundStrategy.FAIL
                                 : with.queueNotFound)
                 .queueAttributeNames(Set.of(QueueAttributeName.ALL))
-                .messageAttributeNames(
-                        plus(configured.getMessageAttributeNames().stream(), Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
+                .messageAttributeNames(plus(
+                        configured.getMessageAttributeNames().stream(),
+                        settings.readHeaders() ? Set.of(ALL) : Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
                 .messageSystemAttributeNames(plus(
                         configured.getMessageSystemAttributeNames().stream().map(MessageSystemAttributeName::fromValue),
-                        Set.of(
-                                MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
-                                MessageSystemAttributeName.SENT_TIMESTAMP,
-                                MessageSystemAttributeName.MESSAGE_GROUP_ID,
-                                MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID)));
+                        settings.readHeaders() ? Set.of(MessageSystemAttributeName.ALL) : SYSTEM_ATTRIBUTES));
         if (settings.listener().isBatch()) {
             options.listenerMode(ListenerMode.BATCH);
         }

@@ -102,6 +102,11 @@ public final class ContainerSettings {
         return handlers.get(0).method();
     }
 
+    /** Returns whether a key or a fingerprint may depend on headers, so that all attributes must be received. */
+    public boolean readHeaders() {
+        return handlers.stream().anyMatch(handler -> handler.method().readsHeaders());
+    }
+
     /** Returns whether the work of all handlers of an observed listener has ended when they return. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);

@@ -31,7 +31,7 @@ final class DirectCall {
         }
         throw new IllegalStateException(
                 ("%s was called without a delivery (on thread '%s'), so there is no key to claim. To run its work outside of its queue, "
-                                + "move the work to another bean, and call it within ExactlyOnceOperations.execute with the "
+                                + "move the work to another bean, and call it within ExactlyOnceOperations.once(scope, key), with the "
                                 + "listener's scope and key. In a test, deliver a message with ExactlyOnceDriver, or call the "
                                 + "bean without its advice: AopTestUtils.getUltimateTargetObject(bean)")
                         .formatted(

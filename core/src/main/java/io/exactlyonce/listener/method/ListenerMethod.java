@@ -149,6 +149,11 @@ public record ListenerMethod(
         return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
+    /** Returns whether the key or the fingerprint may depend on headers of the message. */
+    boolean readsHeaders() {
+        return (key != null && key.readsHeaders()) || (fingerprint != null && fingerprint.readsHeaders());
+    }
+
     /**
      * Returns the content to compare with other messages of the key: an expression's current value, or else the body.
      *

@@ -161,6 +161,10 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         if (scope.isBlank()) {
             return null;
         }
+        declared.refuseIf(
+                scope.contains("#{"),
+                "its scope '%s' has an expression #{...}, which is not evaluated".formatted(scope),
+                "use a placeholder, such as scope = \"orders-${region}\", or set a fixed scope");
         try {
             return KeyRules.key(scope, "any").scope();
         } catch (IllegalArgumentException unfit) {

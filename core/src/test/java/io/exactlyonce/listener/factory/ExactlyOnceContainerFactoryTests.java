@@ -52,12 +52,16 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeanUtils;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.mock.env.MockEnvironment;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ExactlyOnceContainerFactoryTests {
@@ -149,6 +153,71 @@ class ExactlyOnceContainerFactoryTests {
                 .containsPattern(
                         "WARN .*'fulfilment' .* its acknowledgement mode ALWAYS does not apply: each message is")
                 .doesNotContain("interceptors", "error handler");
+    }
+
+    static class KeyOfAnAttribute {
+        @ExactlyOnceListener(queueNames = "orders", key = "#headers['tenant'] + '/' + #order")
+        void handle(String order) {}
+    }
+
+    static class KeyOfAnArgument {
+        @ExactlyOnceListener(queueNames = "orders", key = "#order + #tenant")
+        void handle(String order, @Header String tenant) {}
+    }
+
+    static class KeyOfTheMessage {
+        @ExactlyOnceListener(queueNames = "orders", key = "#message.headers['tenant']")
+        void handle(String order) {}
+    }
+
+    static class FingerprintOfAHeader {
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#order",
+                fingerprint = "{#order, #headers['Sqs_Msa_SenderId']}")
+        void handle(String order) {}
+    }
+
+    static class KeyOfThePayload {
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void handle(String order) {}
+    }
+
+    /** Otherwise each message would be without a key, and deleted with {@code whenKeyMissing = SKIP}. */
+    @ParameterizedTest
+    @ValueSource(
+            classes = {KeyOfAnAttribute.class, KeyOfAnArgument.class, KeyOfTheMessage.class, FingerprintOfAHeader.class
+            })
+    void attributesThatAKeyMayReadAreReceivedWhateverTheFactoryRequests(Class<?> listener) {
+        SqsContainerOptions options = withFewAttributes(listener);
+
+        assertThat(options.getMessageAttributeNames()).contains("All");
+        assertThat(options.getMessageSystemAttributeNames()).contains("All");
+    }
+
+    @Test
+    void attributesThatNoKeyReadsAreLeftToTheFactory() {
+        SqsContainerOptions options = withFewAttributes(KeyOfThePayload.class);
+
+        assertThat(options.getMessageAttributeNames()).containsExactlyInAnyOrder("traceparent", "ExactlyOnce-Key");
+        assertThat(options.getMessageSystemAttributeNames())
+                .containsExactlyInAnyOrder(
+                        "ApproximateReceiveCount", "SentTimestamp", "MessageGroupId", "MessageDeduplicationId");
+    }
+
+    private SqsContainerOptions withFewAttributes(Class<?> listener) {
+        SqsEndpoint endpoint = calling(
+                SqsEndpoint.builder()
+                        .queueNames(List.of("orders"))
+                        .id("fulfilment")
+                        .factoryBeanName("factory")
+                        .build(),
+                BeanUtils.instantiateClass(listener));
+        return prepare(original -> original.configure(
+                        options -> options.messageAttributeNames(List.of("traceparent"))
+                                .messageSystemAttributeNames(List.of(MessageSystemAttributeName.SENT_TIMESTAMP))))
+                .createContainer(endpoint)
+                .getContainerOptions();
     }
 
     @Test

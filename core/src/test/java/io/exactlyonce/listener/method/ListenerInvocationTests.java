@@ -792,7 +792,7 @@ class ListenerInvocationTests {
         assertThatIllegalStateException()
                 .isThrownBy(() -> orders.self.single("A-1", null))
                 .withMessageContaining("Orders.single was called without a delivery")
-                .withMessageContaining("ExactlyOnceOperations.execute")
+                .withMessageContaining("ExactlyOnceOperations.once(")
                 .withMessageContaining("ExactlyOnceDriver")
                 .withMessageContaining("AopTestUtils.getUltimateTargetObject(bean)");
     }

@@ -31,6 +31,7 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -329,6 +330,19 @@ class ListenerMethodReaderTests {
         assertThat(read("batch").isBatch()).isTrue();
         assertThat(read("fullBatch").isBatch()).isTrue();
         assertThat(read("plain").isBatch()).isFalse();
+    }
+
+    /** Otherwise two applications that mean a scope each would share the keys of this text. */
+    @ParameterizedTest
+    @ValueSource(strings = {"#{@region.name}", "orders-#{systemProperties['region']}"})
+    void scopeWithAnExpressionThatNothingEvaluatesIsRefused(String scope) {
+        properties.setProperty("scope", scope);
+
+        assertThatThrownBy(() -> read("placeholders"))
+                .isInstanceOfSatisfying(
+                        InvalidListenerException.class,
+                        refused -> assertThat(refused.remedy()).contains("scope = \"orders-${region}\""))
+                .hasMessageContaining("its scope '%s' has an expression #{...}, which is not evaluated", scope);
     }
 
     @Test

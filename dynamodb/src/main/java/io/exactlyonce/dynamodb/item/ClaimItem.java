@@ -11,6 +11,7 @@ import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -53,10 +54,10 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /**
      * Returns the item's sort key in the index of parked claims: the time, and then the partition key. The time has a
-     * fixed number of digits, so that text sorts as numbers do.
+     * fixed number of digits, so that text sorts as numbers do. The digits are those of ASCII in every locale.
      */
     public static String parkedOrder(long micros, String pk) {
-        return "%019d#%s".formatted(micros, pk);
+        return String.format(Locale.ROOT, "%019d#%s", micros, pk);
     }
 
     /** Returns the partition key. */

@@ -3,6 +3,7 @@ package io.exactlyonce.dynamodb.item;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
@@ -36,6 +37,18 @@ class ClaimItemTests {
                 "parked_at", AttributeValue.fromS("0000000000000000001#hash")));
 
         assertThat(parked.parked().reason()).isEqualTo("unknown");
+    }
+
+    /** Instances of one table may run in different locales, and their parked items share an order. */
+    @Test
+    void orderOfParkedItemsHasTheSameDigitsInEachLocale() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            assertThat(ClaimItem.parkedOrder(42, "hash")).isEqualTo("0000000000000000042#hash");
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test

@@ -62,7 +62,7 @@ public final class ClaimSchema {
     private static final long TURN = 7317441206845101L;
 
     private static final String TAKE_TURNS =
-            "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%d);"
+            "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%s);"
                     .formatted(TURN);
 
     /** Finds the session that holds the lock. Any role may read these columns of all sessions. */
@@ -72,7 +72,7 @@ public final class ClaimSchema {
             JOIN pg_catalog.pg_stat_activity AS a ON a.pid {=} l.pid
             JOIN pg_catalog.pg_database AS d ON d.oid {=} l.database AND d.datname {=} pg_catalog.current_database()
             WHERE l.locktype {=} 'advisory' AND l.granted
-              AND ((l.classid::bigint {<<} 32) {|} l.objid::bigint) {=} %d""".formatted(TURN));
+              AND ((l.classid::bigint {<<} 32) {|} l.objid::bigint) {=} %s""".formatted(TURN));
 
     private static final String LOCKED = "55P03";
 
@@ -212,7 +212,7 @@ public final class ClaimSchema {
                                 holder.application,
                                 TURN,
                                 SameDatabase.describe(jdbc)),
-                "end that session with SELECT pg_terminate_backend(%d), and forbid connections of roles that you do not trust: REVOKE CONNECT ON DATABASE ... FROM PUBLIC"
+                "end that session with SELECT pg_terminate_backend(%s), and forbid connections of roles that you do not trust: REVOKE CONNECT ON DATABASE ... FROM PUBLIC"
                         .formatted(holder.pid),
                 failure);
     }

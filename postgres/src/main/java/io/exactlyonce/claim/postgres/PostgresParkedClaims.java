@@ -113,7 +113,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             SELECT scope, pg_catalog.count(*) AS parked,
                    (extract(epoch FROM pg_catalog.min(parked_at)) {*} 1000000)::bigint AS oldest_micros
             FROM (SELECT scope, parked_at FROM {table} WHERE parked_at IS NOT NULL
-                  ORDER BY parked_at LIMIT %d) AS oldest
+                  ORDER BY parked_at LIMIT %s) AS oldest
             GROUP BY scope""".formatted(COUNTED);
 
     private static final RowMapper<Count> COUNTS = (row, number) ->
@@ -171,7 +171,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     /** Computes the hashes of the newest parked rows, because no index has the hash. */
     private static final String LATEST_PARKED =
-            "FROM {table} WHERE parked_at IS NOT NULL AND %s ORDER BY parked_at DESC LIMIT %d"
+            "FROM {table} WHERE parked_at IS NOT NULL AND %s ORDER BY parked_at DESC LIMIT %s"
                     .formatted(HAS_TURN, HASHES);
 
     /**
@@ -179,7 +179,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * expiry is the order of claims.
      */
     private static final String LATEST_CLAIMED =
-            "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %d".formatted(HAS_TURN, HASHES);
+            "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %s".formatted(HAS_TURN, HASHES);
 
     private static final String FIND_BY_HASH = """
             SELECT scope, key, claim_id, attempt, failures, in_doubt, coalesce(error, 'unknown') AS reason,

@@ -28,6 +28,8 @@ class StatementNamesTests {
     private static final Pattern STATEMENT =
             Pattern.compile("pg_catalog\\.|\\{[^\\w{}\\s]+}|\\{table}|\\bSELECT\\b|\\?::");
 
+    private static final Pattern NUMBER = Pattern.compile("%[-,0-9.]*[dfeg]");
+
     private static final Pattern CONSTANT = Pattern.compile("'(?:[^']|'')*'");
 
     private static final Pattern OPERATOR = Pattern.compile("\\{[^\\w{}\\s]+}|::");
@@ -106,6 +108,17 @@ class StatementNamesTests {
 
         assertThat(all).hasSizeGreaterThan(35);
         assertThat(found).isEmpty();
+    }
+
+    /** In some locales {@code "%d"} writes digits that SQL does not know. {@code "%s"} never does. */
+    @Test
+    void noStatementHasANumberInTheDigitsOfTheLocale() throws IOException {
+        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+            assertThat(sources.filter(source -> source.toString().endsWith(".java"))
+                            .flatMap(StatementNamesTests::statements))
+                    .isNotEmpty()
+                    .noneMatch(statement -> NUMBER.matcher(statement).find());
+        }
     }
 
     @ParameterizedTest

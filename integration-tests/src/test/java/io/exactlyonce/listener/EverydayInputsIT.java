@@ -1,0 +1,414 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.BatchResult;
+import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.annotation.Observed;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.BeanRegistrar;
+import org.springframework.beans.factory.BeanRegistry;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Payloads, handlers and beans that Spring permits, and that no page names. Each works as with {@code @SqsListener}, or
+ * startup explains why not.
+ */
+@UsesSqs
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class EverydayInputsIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final List<String> QUEUES = List.of(
+            "number",
+            "status",
+            "uuid",
+            "json",
+            "text",
+            "order",
+            "overridden",
+            "interrupted",
+            "within",
+            "parked",
+            "batch",
+            "observed",
+            "never",
+            "readOnly",
+            "registered",
+            "background",
+            "circle");
+
+    static final List<String> CALLS = new CopyOnWriteArrayList<>();
+
+    record Order(String orderId) {}
+
+    enum Status {
+        OPEN
+    }
+
+    static class Payloads {
+        @ExactlyOnceListener(queueNames = "${test.number}", key = "#order")
+        void number(long order) {
+            CALLS.add("number " + order);
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.status}", key = "#status")
+        void status(Status status) {
+            CALLS.add("status " + status);
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.uuid}", key = "#order")
+        void uuid(UUID order) {
+            CALLS.add("uuid " + order);
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.json}", key = "#order.get('orderId').asString()")
+        void json(JsonNode order) {
+            CALLS.add("json " + order.get("orderId").asString());
+        }
+    }
+
+    /** Two listeners whose methods have one name. */
+    static class Overloads {
+        @ExactlyOnceListener(queueNames = "${test.text}", key = "#order")
+        void handle(String order) {
+            CALLS.add("text " + order);
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.order}", key = "#order.orderId")
+        void handle(Order order, Claim claim) {
+            CALLS.add("order " + claim.key());
+        }
+    }
+
+    abstract static class Base<T> {
+        @ExactlyOnceListener(queueNames = "${test.overridden}", key = "#payload.orderId")
+        public void handle(T payload) {
+            CALLS.add("base " + payload);
+        }
+    }
+
+    /** A class that repeats the annotation of the method that it overrides. The compiler adds a bridge method. */
+    static class Overriding extends Base<Order> {
+        @Override
+        @ExactlyOnceListener(queueNames = "${test.overridden}", key = "#payload.orderId")
+        public void handle(Order payload) {
+            CALLS.add("overridden " + payload.orderId());
+        }
+    }
+
+    /** Handlers that leave the interrupt flag of their thread set, as code does that catches an interrupt. */
+    static class Interrupting {
+        @ExactlyOnceListener(queueNames = "${test.interrupted}", key = "#order")
+        void external(String order) {
+            CALLS.add("interrupted " + order);
+            Thread.currentThread().interrupt();
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.within}", key = "#order", effects = Effects.DATABASE)
+        void within(String order) {
+            CALLS.add("within " + order);
+            Thread.currentThread().interrupt();
+        }
+
+        @ExactlyOnceListener(
+                queueNames = "${test.parked}",
+                scope = "parked",
+                key = "#order",
+                effects = Effects.DATABASE,
+                parkFor = UnsupportedOperationException.class)
+        void parked(String order) {
+            CALLS.add("parked " + order);
+            Thread.currentThread().interrupt();
+            throw new UnsupportedOperationException("the carrier is closed");
+        }
+
+        @ExactlyOnceListener(queueNames = "${test.batch}", key = "#payload", effects = Effects.DATABASE)
+        BatchResult batch(List<String> orders) {
+            boolean fails = orders.contains("bad") && CALLS.stream().noneMatch(call -> call.contains("bad"));
+            CALLS.add("batch " + orders);
+            Thread.currentThread().interrupt();
+            return fails
+                    ? BatchResult.failed(orders.indexOf("bad"), new IllegalStateException("the carrier is closed"))
+                    : BatchResult.allSucceeded();
+        }
+    }
+
+    static class Advised {
+        @Observed(name = "test.observed")
+        @ExactlyOnceListener(queueNames = "${test.observed}", key = "#order")
+        public void observed(String order) {
+            CALLS.add("observed " + order);
+        }
+
+        @Transactional(propagation = Propagation.NEVER)
+        @ExactlyOnceListener(queueNames = "${test.never}", key = "#order")
+        public void never(String order) {
+            CALLS.add("never " + TransactionSynchronizationManager.isActualTransactionActive());
+        }
+
+        @Transactional(readOnly = true)
+        @ExactlyOnceListener(queueNames = "${test.readOnly}", key = "#order")
+        public void readOnly(String order) {
+            CALLS.add("readOnly " + TransactionSynchronizationManager.isCurrentTransactionReadOnly());
+        }
+    }
+
+    static class OfARegistrar {
+        @ExactlyOnceListener(queueNames = "${test.registered}", key = "#order")
+        void handle(String order) {
+            CALLS.add("registered " + order);
+        }
+    }
+
+    static class Registrar implements BeanRegistrar {
+        @Override
+        public void register(BeanRegistry registry, Environment environment) {
+            registry.registerBean("registered", OfARegistrar.class, spec -> spec.supplier(beans -> new OfARegistrar()));
+        }
+    }
+
+    static class InBackground {
+        @ExactlyOnceListener(queueNames = "${test.background}", key = "#order")
+        void handle(String order) {
+            CALLS.add("background " + order);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Registrar.class)
+    static class Beans {
+        @Bean
+        Executor bootstrapExecutor() {
+            return new SimpleAsyncTaskExecutor("bootstrap-");
+        }
+
+        @Bean(bootstrap = Bean.Bootstrap.BACKGROUND)
+        InBackground inBackground() {
+            return new InBackground();
+        }
+    }
+
+    interface Circular {}
+
+    static class OfACircle implements Circular {
+        @Autowired
+        private OfTheOther other;
+
+        @ExactlyOnceListener(queueNames = "${test.circle}", key = "#order")
+        public void handle(String order) {
+            other.handle(order);
+        }
+    }
+
+    static class OfTheOther {
+        @Autowired
+        private Circular circle;
+
+        void handle(String order) {
+            CALLS.add("circle " + order + " " + (circle instanceof OfACircle));
+        }
+    }
+
+    private final Map<String, String> names = new HashMap<>();
+    private TestApplication application;
+
+    @BeforeAll
+    void start() {
+        QUEUES.forEach(queue -> names.put("test." + queue, SQS.createQueue(3)));
+        names.put("spring.aop.proxy-target-class", "false");
+        names.put("spring.main.allow-circular-references", "true");
+        names.put("management.observations.annotations.enabled", "true");
+        application = TestApplication.start(
+                EmbeddedDatabase.shared().createDatabase(),
+                names,
+                Payloads.class,
+                Overloads.class,
+                Overriding.class,
+                Interrupting.class,
+                Advised.class,
+                Beans.class,
+                OfACircle.class,
+                OfTheOther.class);
+    }
+
+    @AfterAll
+    void stop() {
+        application.close();
+    }
+
+    private String name(String queue) {
+        return names.get("test." + queue);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            number      | 42                                       | number 42
+            status      | "OPEN"                                   | status OPEN
+            uuid        | "00000000-0000-0003-0000-000000000004"   | uuid 00000000-0000-0003-0000-000000000004
+            json        | {"orderId":"o1"}                         | json o1
+            text        | o1                                       | text o1
+            order       | {"orderId":"o1"}                         | order o1
+            overridden  | {"orderId":"o1"}                         | overridden o1
+            interrupted | o1                                       | interrupted o1
+            within      | o1                                       | within o1
+            observed    | o1                                       | observed o1
+            never       | o1                                       | never false
+            readOnly    | o1                                       | readOnly true
+            registered  | o1                                       | registered o1
+            background  | o1                                       | background o1
+            circle      | o1                                       | circle o1 true
+            """)
+    void messageAndItsDuplicateAreHandledOnce(String queue, String body, String call) {
+        CALLS.clear();
+        SQS.send(name(queue), body);
+        SQS.send(name(queue), body);
+
+        SQS.awaitEmpty(name(queue));
+        assertThat(CALLS).containsExactly(call);
+    }
+
+    @Test
+    void annotationOfAnObservationCountsEachCall() {
+        messageAndItsDuplicateAreHandledOnce("observed", "o2", "observed o2");
+
+        assertThat(application.bean(MeterRegistry.class).get("test.observed").timer().count())
+                .isPositive();
+    }
+
+    @Test
+    void handlerThatInterruptsItselfParksItsKey() {
+        CALLS.clear();
+        SQS.send(name("parked"), "o1");
+
+        org.awaitility.Awaitility.await()
+                .untilAsserted(() -> assertThat(
+                                application.texts("SELECT status FROM exactly_once_claim WHERE scope = 'parked'"))
+                        .containsExactly("PARKED"));
+        assertThat(CALLS).containsExactly("parked o1");
+        SQS.deleteQueue(name("parked"));
+    }
+
+    @Test
+    void batchThatInterruptsItselfHandlesItsOtherMessagesOnTheSameReceive() {
+        CALLS.clear();
+        List.of("o1", "bad", "o2").forEach(order -> SQS.send(name("batch"), order));
+
+        SQS.awaitEmpty(name("batch"));
+        assertThat(application.texts("SELECT key FROM exactly_once_claim WHERE scope = '" + name("batch")
+                        + "' AND status = 'COMPLETED'"))
+                .containsExactlyInAnyOrder("o1", "o2", "bad");
+    }
+
+    static class OneId {
+        @ExactlyOnceListener(id = "one", queueNames = "${test.queue}", key = "#order")
+        void first(String order) {}
+
+        @ExactlyOnceListener(id = "one", queueNames = "${test.other}", key = "#order")
+        void second(String order) {}
+    }
+
+    @ExactlyOnceListener(queueNames = "${test.queue}", key = "#payload")
+    static class WithoutHandlers {
+        void handle(String order) {}
+    }
+
+    static class BlankQueue {
+        @ExactlyOnceListener(queueNames = "${test.nothing:}", key = "#order")
+        void handle(String order) {}
+    }
+
+    static class NoConcurrency {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", maxConcurrentMessages = "0")
+        void handle(String order) {}
+    }
+
+    static class ConcurrencyWithUnit {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", maxConcurrentMessages = "ten")
+        void handle(String order) {}
+    }
+
+    static class WindowWithUnit {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", messageVisibilitySeconds = "30s")
+        void handle(String order) {}
+    }
+
+    static class NegativeWindow {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", messageVisibilitySeconds = "-1")
+        void handle(String order) {}
+    }
+
+    static class LeavingByJakarta {
+        @jakarta.transaction.Transactional(jakarta.transaction.Transactional.TxType.REQUIRES_NEW)
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
+        public void handle(String order) {}
+    }
+
+    static class KeepingByJakarta {
+        @jakarta.transaction.Transactional(dontRollbackOn = IllegalStateException.class)
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
+        public void handle(String order) {}
+    }
+
+    static Stream<Arguments> mistakes() {
+        return Stream.of(
+                Arguments.of(OneId.class, "one", ""),
+                Arguments.of(WithoutHandlers.class, "WithoutHandlers", "@SqsHandler"),
+                Arguments.of(BlankQueue.class, "BlankQueue.handle: it names no queue", "set queueNames"),
+                Arguments.of(NoConcurrency.class, "maxConcurrentMessages", ""),
+                Arguments.of(ConcurrencyWithUnit.class, "maxConcurrentMessages", ""),
+                Arguments.of(WindowWithUnit.class, "messageVisibility", ""),
+                Arguments.of(NegativeWindow.class, "visibility timeout (-1 s) must be from 1 s", ""),
+                Arguments.of(
+                        LeavingByJakarta.class, "its propagation REQUIRES_NEW leaves the transaction", "leave @Transactional off"),
+                Arguments.of(KeepingByJakarta.class, "its noRollbackFor", "leave noRollbackFor out"));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("mistakes")
+    void listenerThatCannotWorkFailsStartup(Class<?> listener, String problem, String remedy, CapturedOutput output) {
+        Map<String, String> queues = Map.of("test.queue", SQS.createQueue(3), "test.other", SQS.createQueue(3));
+
+        assertThatThrownBy(() -> TestApplication.start(
+                                EmbeddedDatabase.shared().createDatabase(), queues, listener)
+                        .close())
+                .isInstanceOf(Exception.class);
+
+        assertThat(output).contains(problem, remedy);
+    }
+}
