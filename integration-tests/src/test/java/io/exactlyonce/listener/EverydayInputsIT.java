@@ -307,7 +307,11 @@ class EverydayInputsIT {
     void annotationOfAnObservationCountsEachCall() {
         messageAndItsDuplicateAreHandledOnce("observed", "o2", "observed o2");
 
-        assertThat(application.bean(MeterRegistry.class).get("test.observed").timer().count())
+        assertThat(application
+                        .bean(MeterRegistry.class)
+                        .get("test.observed")
+                        .timer()
+                        .count())
                 .isPositive();
     }
 
@@ -395,7 +399,9 @@ class EverydayInputsIT {
                 Arguments.of(WindowWithUnit.class, "messageVisibility", ""),
                 Arguments.of(NegativeWindow.class, "visibility timeout (-1 s) must be from 1 s", ""),
                 Arguments.of(
-                        LeavingByJakarta.class, "its propagation REQUIRES_NEW leaves the transaction", "leave @Transactional off"),
+                        LeavingByJakarta.class,
+                        "its propagation REQUIRES_NEW leaves the transaction",
+                        "leave @Transactional off"),
                 Arguments.of(KeepingByJakarta.class, "its noRollbackFor", "leave noRollbackFor out"));
     }
 
@@ -404,8 +410,7 @@ class EverydayInputsIT {
     void listenerThatCannotWorkFailsStartup(Class<?> listener, String problem, String remedy, CapturedOutput output) {
         Map<String, String> queues = Map.of("test.queue", SQS.createQueue(3), "test.other", SQS.createQueue(3));
 
-        assertThatThrownBy(() -> TestApplication.start(
-                                EmbeddedDatabase.shared().createDatabase(), queues, listener)
+        assertThatThrownBy(() -> TestApplication.start(EmbeddedDatabase.shared().createDatabase(), queues, listener)
                         .close())
                 .isInstanceOf(Exception.class);
 

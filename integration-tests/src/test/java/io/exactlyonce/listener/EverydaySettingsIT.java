@@ -87,8 +87,7 @@ class EverydaySettingsIT {
             "transform_null_equals TO on");
 
     private final String database = EmbeddedDatabase.shared().createDatabase();
-    private final JdbcClient jdbc =
-            JdbcClient.create(EmbeddedDatabase.shared().dataSource(database));
+    private final JdbcClient jdbc = JdbcClient.create(EmbeddedDatabase.shared().dataSource(database));
 
     static Stream<Arguments> settings() {
         return Stream.of(
@@ -103,7 +102,9 @@ class EverydaySettingsIT {
                 Arguments.of(Map.of("spring.main.lazy-initialization", "true")),
                 Arguments.of(Map.of("management.metrics.enable.all", "false")),
                 Arguments.of(Map.of("management.observations.enable.all", "false")),
-                Arguments.of(Map.of("spring.application.name", "Büro \"Łódź\" ' ; -- %s ${".substring(0, 22).repeat(9))),
+                Arguments.of(Map.of(
+                        "spring.application.name",
+                        "Büro \"Łódź\" ' ; -- %s ${".substring(0, 22).repeat(9))),
                 Arguments.of(Map.of(
                         "url",
                         "?prepareThreshold=0&stringtype=unspecified&reWriteBatchedInserts=true&autosave=always"
@@ -287,7 +288,9 @@ class EverydaySettingsIT {
                 .query(Boolean.class)
                 .single();
         return isThere
-                ? jdbc.sql("SELECT status FROM exactly_once_claim ORDER BY 1").query(String.class).list()
+                ? jdbc.sql("SELECT status FROM exactly_once_claim ORDER BY 1")
+                        .query(String.class)
+                        .list()
                 : List.of();
     }
 

@@ -213,9 +213,8 @@ class ExactlyOnceContainerFactoryTests {
                         .factoryBeanName("factory")
                         .build(),
                 BeanUtils.instantiateClass(listener));
-        return prepare(original -> original.configure(
-                        options -> options.messageAttributeNames(List.of("traceparent"))
-                                .messageSystemAttributeNames(List.of(MessageSystemAttributeName.SENT_TIMESTAMP))))
+        return prepare(original -> original.configure(options -> options.messageAttributeNames(List.of("traceparent"))
+                        .messageSystemAttributeNames(List.of(MessageSystemAttributeName.SENT_TIMESTAMP))))
                 .createContainer(endpoint)
                 .getContainerOptions();
     }
