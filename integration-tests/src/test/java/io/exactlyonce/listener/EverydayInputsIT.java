@@ -11,7 +11,6 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.annotation.Observed;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +30,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -70,8 +68,7 @@ class EverydayInputsIT {
             "never",
             "readOnly",
             "registered",
-            "background",
-            "circle");
+            "background");
 
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
@@ -224,27 +221,6 @@ class EverydayInputsIT {
         }
     }
 
-    interface Circular {}
-
-    static class OfACircle implements Circular {
-        @Autowired
-        private OfTheOther other;
-
-        @ExactlyOnceListener(queueNames = "${test.circle}", key = "#order")
-        public void handle(String order) {
-            other.handle(order);
-        }
-    }
-
-    static class OfTheOther {
-        @Autowired
-        private Circular circle;
-
-        void handle(String order) {
-            CALLS.add("circle " + order + " " + (circle instanceof OfACircle));
-        }
-    }
-
     private final Map<String, String> names = new HashMap<>();
     private TestApplication application;
 
@@ -252,8 +228,6 @@ class EverydayInputsIT {
     void start() {
         QUEUES.forEach(queue -> names.put("test." + queue, SQS.createQueue(3)));
         names.put("spring.aop.proxy-target-class", "false");
-        names.put("spring.main.allow-circular-references", "true");
-        names.put("management.observations.annotations.enabled", "true");
         application = TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(),
                 names,
@@ -262,9 +236,7 @@ class EverydayInputsIT {
                 Overriding.class,
                 Interrupting.class,
                 Advised.class,
-                Beans.class,
-                OfACircle.class,
-                OfTheOther.class);
+                Beans.class);
     }
 
     @AfterAll
@@ -292,7 +264,6 @@ class EverydayInputsIT {
             readOnly    | o1                                       | readOnly true
             registered  | o1                                       | registered o1
             background  | o1                                       | background o1
-            circle      | o1                                       | circle o1 true
             """)
     void messageAndItsDuplicateAreHandledOnce(String queue, String body, String call) {
         CALLS.clear();
@@ -301,18 +272,6 @@ class EverydayInputsIT {
 
         SQS.awaitEmpty(name(queue));
         assertThat(CALLS).containsExactly(call);
-    }
-
-    @Test
-    void annotationOfAnObservationCountsEachCall() {
-        messageAndItsDuplicateAreHandledOnce("observed", "o2", "observed o2");
-
-        assertThat(application
-                        .bean(MeterRegistry.class)
-                        .get("test.observed")
-                        .timer()
-                        .count())
-                .isPositive();
     }
 
     @Test
@@ -392,8 +351,8 @@ class EverydayInputsIT {
     static Stream<Arguments> mistakes() {
         return Stream.of(
                 Arguments.of(OneId.class, "one", ""),
-                Arguments.of(WithoutHandlers.class, "WithoutHandlers", "@SqsHandler"),
-                Arguments.of(BlankQueue.class, "BlankQueue.handle: it names no queue", "set queueNames"),
+                Arguments.of(WithoutHandlers.class, "No handler method found for listener", "WithoutHandlers"),
+                Arguments.of(BlankQueue.class, "Queue '' of listener", "correct queueNames"),
                 Arguments.of(NoConcurrency.class, "maxConcurrentMessages", ""),
                 Arguments.of(ConcurrencyWithUnit.class, "maxConcurrentMessages", ""),
                 Arguments.of(WindowWithUnit.class, "messageVisibility", ""),

@@ -179,7 +179,7 @@ class RoutingIT {
             assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
                     .isInstanceOf(ClaimDatabaseException.class)
                     .hasMessageStartingWith("the DataSource marked @ExactlyOnceDataSource is PostgreSQL 13, but")
-                    .hasMessageContaining("; upgrade it, or let the URL of the DataSource marked");
+                    .hasMessageContaining("; upgrade it, or point the URL of the DataSource marked");
         }
     }
 
