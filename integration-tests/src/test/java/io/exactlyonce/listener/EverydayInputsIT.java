@@ -11,7 +11,6 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.micrometer.observation.annotation.Observed;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,15 +22,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -48,7 +45,6 @@ import tools.jackson.databind.JsonNode;
  */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(OutputCaptureExtension.class)
 class EverydayInputsIT {
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -64,7 +60,6 @@ class EverydayInputsIT {
             "within",
             "parked",
             "batch",
-            "observed",
             "never",
             "readOnly",
             "registered",
@@ -167,12 +162,6 @@ class EverydayInputsIT {
     }
 
     static class Advised {
-        @Observed(name = "test.observed")
-        @ExactlyOnceListener(queueNames = "${test.observed}", key = "#order")
-        public void observed(String order) {
-            CALLS.add("observed " + order);
-        }
-
         @Transactional(propagation = Propagation.NEVER)
         @ExactlyOnceListener(queueNames = "${test.never}", key = "#order")
         public void never(String order) {
@@ -221,6 +210,27 @@ class EverydayInputsIT {
         }
     }
 
+    interface Circular {}
+
+    static class OfACircle implements Circular {
+        @Autowired
+        private OfTheOther other;
+
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order")
+        public void handle(String order) {
+            other.handle(order);
+        }
+    }
+
+    static class OfTheOther {
+        @Autowired
+        private Circular circle;
+
+        void handle(String order) {
+            CALLS.add("circle " + order + " " + circle);
+        }
+    }
+
     private final Map<String, String> names = new HashMap<>();
     private TestApplication application;
 
@@ -259,7 +269,6 @@ class EverydayInputsIT {
             overridden  | {"orderId":"o1"}                         | overridden o1
             interrupted | o1                                       | interrupted o1
             within      | o1                                       | within o1
-            observed    | o1                                       | observed o1
             never       | o1                                       | never false
             readOnly    | o1                                       | readOnly true
             registered  | o1                                       | registered o1
@@ -348,31 +357,45 @@ class EverydayInputsIT {
         public void handle(String order) {}
     }
 
+    /** Spring shows the bean itself to Spring Cloud AWS, and its proxy only to the other bean. */
+    @Test
+    void circleOfReferencesFailsStartup() {
+        Map<String, String> properties =
+                Map.of("test.queue", SQS.createQueue(3), "spring.main.allow-circular-references", "true");
+
+        assertThatThrownBy(() -> TestApplication.start(
+                                EmbeddedDatabase.shared().createDatabase(),
+                                properties,
+                                OfACircle.class,
+                                OfTheOther.class)
+                        .close())
+                .hasStackTraceContaining("OfACircle.handle: its bean has no proxy that could claim keys")
+                .hasStackTraceContaining("take it out of circular references");
+    }
+
+    /** The last five texts are of Spring Cloud AWS, whose {@code @SqsListener} fails in the same way. */
     static Stream<Arguments> mistakes() {
         return Stream.of(
-                Arguments.of(OneId.class, "one", ""),
-                Arguments.of(WithoutHandlers.class, "No handler method found for listener", "WithoutHandlers"),
-                Arguments.of(BlankQueue.class, "Queue '' of listener", "correct queueNames"),
-                Arguments.of(NoConcurrency.class, "maxConcurrentMessages", ""),
-                Arguments.of(ConcurrencyWithUnit.class, "maxConcurrentMessages", ""),
-                Arguments.of(WindowWithUnit.class, "messageVisibility", ""),
-                Arguments.of(NegativeWindow.class, "visibility timeout (-1 s) must be from 1 s", ""),
+                Arguments.of(LeavingByJakarta.class, "its propagation REQUIRES_NEW leaves the transaction"),
+                Arguments.of(KeepingByJakarta.class, "its noRollbackFor (java.lang.IllegalStateException)"),
+                Arguments.of(NegativeWindow.class, "visibility timeout (-1 s) must be from 1 s to 43,200 s"),
+                Arguments.of(BlankQueue.class, "Queue '' of listener"),
+                Arguments.of(OneId.class, "Already registered container with id one"),
                 Arguments.of(
-                        LeavingByJakarta.class,
-                        "its propagation REQUIRES_NEW leaves the transaction",
-                        "leave @Transactional off"),
-                Arguments.of(KeepingByJakarta.class, "its noRollbackFor", "leave noRollbackFor out"));
+                        WithoutHandlers.class,
+                        "No handler method found for listener in class: " + WithoutHandlers.class),
+                Arguments.of(NoConcurrency.class, "maxConcurrentMessages must be greater than zero"),
+                Arguments.of(ConcurrencyWithUnit.class, "Cannot resolve maxConcurrentMessages as Integer"),
+                Arguments.of(WindowWithUnit.class, "Cannot resolve messageVisibility as Integer"));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("mistakes")
-    void listenerThatCannotWorkFailsStartup(Class<?> listener, String problem, String remedy, CapturedOutput output) {
+    void listenerThatCannotWorkFailsStartup(Class<?> listener, String problem) {
         Map<String, String> queues = Map.of("test.queue", SQS.createQueue(3), "test.other", SQS.createQueue(3));
 
         assertThatThrownBy(() -> TestApplication.start(EmbeddedDatabase.shared().createDatabase(), queues, listener)
                         .close())
-                .isInstanceOf(Exception.class);
-
-        assertThat(output).contains(problem, remedy);
+                .hasStackTraceContaining(problem);
     }
 }

@@ -37,7 +37,7 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
         declared.refuseIf(
                 proxies.claiming() == null,
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",
-                "make the class non-final and the bean an ordinary Spring bean");
+                "make the class non-final and the bean an ordinary Spring bean, and take it out of circular references");
         declared.refuseIf(
                 proxies.areFrozen(),
                 "its bean has a frozen proxy, around whose advice no key can be claimed",

@@ -183,7 +183,7 @@ class ExactlyOnceContainerFactoryTests {
         void handle(String order) {}
     }
 
-    /** Otherwise each message would be without a key, and deleted with {@code whenKeyMissing = SKIP}. */
+    /** Without the attributes, each message would have no key, and {@code whenKeyMissing = SKIP} would delete it. */
     @ParameterizedTest
     @ValueSource(
             classes = {KeyOfAnAttribute.class, KeyOfAnArgument.class, KeyOfTheMessage.class, FingerprintOfAHeader.class
