@@ -2,16 +2,15 @@ package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -231,16 +230,13 @@ class EverydayInputsIT {
         }
     }
 
-    private final Map<String, String> names = new HashMap<>();
     private TestApplication application;
 
     @BeforeAll
     void start() {
-        QUEUES.forEach(queue -> names.put("test." + queue, SQS.createQueue(3)));
-        names.put("spring.aop.proxy-target-class", "false");
-        application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                names,
+        application = TestApplication.onQueues(
+                QUEUES,
+                Map.of("spring.aop.proxy-target-class", "false"),
                 Payloads.class,
                 Overloads.class,
                 Overriding.class,
@@ -252,10 +248,6 @@ class EverydayInputsIT {
     @AfterAll
     void stop() {
         application.close();
-    }
-
-    private String name(String queue) {
-        return names.get("test." + queue);
     }
 
     @ParameterizedTest
@@ -276,34 +268,33 @@ class EverydayInputsIT {
             """)
     void messageAndItsDuplicateAreHandledOnce(String queue, String body, String call) {
         CALLS.clear();
-        SQS.send(name(queue), body);
-        SQS.send(name(queue), body);
 
-        SQS.awaitEmpty(name(queue));
+        application.handleTwice(queue, body);
+
         assertThat(CALLS).containsExactly(call);
     }
 
     @Test
     void handlerThatInterruptsItselfParksItsKey() {
         CALLS.clear();
-        SQS.send(name("parked"), "o1");
+        SQS.send(application.queue("parked"), "o1");
 
-        org.awaitility.Awaitility.await()
-                .untilAsserted(() -> assertThat(
-                                application.texts("SELECT status FROM exactly_once_claim WHERE scope = 'parked'"))
-                        .containsExactly("PARKED"));
+        await().untilAsserted(() -> assertThat(
+                        application.texts("SELECT status FROM exactly_once_claim WHERE scope = 'parked'"))
+                .containsExactly("PARKED"));
         assertThat(CALLS).containsExactly("parked o1");
-        SQS.deleteQueue(name("parked"));
+        SQS.deleteQueue(application.queue("parked"));
     }
 
     @Test
     void batchThatInterruptsItselfHandlesItsOtherMessagesOnTheSameReceive() {
         CALLS.clear();
-        List.of("o1", "bad", "o2").forEach(order -> SQS.send(name("batch"), order));
+        String queue = application.queue("batch");
+        List.of("o1", "bad", "o2").forEach(order -> SQS.send(queue, order));
 
-        SQS.awaitEmpty(name("batch"));
-        assertThat(application.texts("SELECT key FROM exactly_once_claim WHERE scope = '" + name("batch")
-                        + "' AND status = 'COMPLETED'"))
+        SQS.awaitEmpty(queue);
+        assertThat(application.texts("SELECT key FROM exactly_once_claim WHERE scope = '%s' AND status = 'COMPLETED'"
+                        .formatted(queue)))
                 .containsExactlyInAnyOrder("o1", "o2", "bad");
     }
 
@@ -360,15 +351,10 @@ class EverydayInputsIT {
     /** Spring shows the bean itself to Spring Cloud AWS, and its proxy only to the other bean. */
     @Test
     void circleOfReferencesFailsStartup() {
-        Map<String, String> properties =
-                Map.of("test.queue", SQS.createQueue(3), "spring.main.allow-circular-references", "true");
+        Map<String, String> permitted = Map.of("spring.main.allow-circular-references", "true");
 
-        assertThatThrownBy(() -> TestApplication.start(
-                                EmbeddedDatabase.shared().createDatabase(),
-                                properties,
-                                OfACircle.class,
-                                OfTheOther.class)
-                        .close())
+        assertThatThrownBy(
+                        () -> TestApplication.onQueues(List.of("queue"), permitted, OfACircle.class, OfTheOther.class))
                 .hasStackTraceContaining("OfACircle.handle: its bean has no proxy that could claim keys")
                 .hasStackTraceContaining("take it out of circular references");
     }
@@ -392,10 +378,7 @@ class EverydayInputsIT {
     @ParameterizedTest(name = "{0}")
     @MethodSource("mistakes")
     void listenerThatCannotWorkFailsStartup(Class<?> listener, String problem) {
-        Map<String, String> queues = Map.of("test.queue", SQS.createQueue(3), "test.other", SQS.createQueue(3));
-
-        assertThatThrownBy(() -> TestApplication.start(EmbeddedDatabase.shared().createDatabase(), queues, listener)
-                        .close())
+        assertThatThrownBy(() -> TestApplication.onQueues(List.of("queue", "other"), Map.of(), listener))
                 .hasStackTraceContaining(problem);
     }
 }

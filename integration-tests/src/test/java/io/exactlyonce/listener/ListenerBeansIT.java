@@ -15,12 +15,10 @@ import io.exactlyonce.InDoubtAttempt;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -211,17 +209,14 @@ class ListenerBeansIT {
         }
     }
 
-    private final Map<String, String> names = new HashMap<>();
     private TestApplication application;
 
     @BeforeAll
     void start() {
         CALLS.clear();
-        QUEUES.forEach(queue -> names.put("test." + queue, SQS.createQueue(3)));
-        names.put("spring.aop.proxy-target-class", "false");
-        application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                names,
+        application = TestApplication.onQueues(
+                QUEUES,
+                Map.of("spring.aop.proxy-target-class", "false"),
                 OfAConfiguration.class,
                 OfAFullConfiguration.class,
                 Implementation.class,
@@ -236,16 +231,11 @@ class ListenerBeansIT {
         application.close();
     }
 
-    private String name(String queue) {
-        return names.get("test." + queue);
-    }
-
     private void assertHandledOnce(String queue, String body, String call) {
         CALLS.clear();
-        SQS.send(name(queue), body);
-        SQS.send(name(queue), body);
 
-        SQS.awaitEmpty(name(queue));
+        application.handleTwice(queue, body);
+
         assertThat(CALLS).containsExactly(call);
     }
 
@@ -297,9 +287,9 @@ class ListenerBeansIT {
                         VALUES ('reconciled', 'o1', 'HELD', gen_random_uuid(), 'worker', 1, 1, false, now(), now(),
                                 now(), now() + interval '1 day')""").update();
 
-        SQS.send(name("reconciled"), "{\"orderId\":\"o1\"}");
+        SQS.send(application.queue("reconciled"), "{\"orderId\":\"o1\"}");
 
-        SQS.awaitEmpty(name("reconciled"));
+        SQS.awaitEmpty(application.queue("reconciled"));
         assertThat(CALLS).containsExactly("reconciled o1 true");
         assertThat(application.texts("SELECT result FROM exactly_once_claim WHERE scope = 'reconciled'"))
                 .containsExactly("{\"orderId\":\"found\"}");
@@ -310,7 +300,7 @@ class ListenerBeansIT {
     @ValueSource(strings = {"secret 1", "secret 2", "secret 3"})
     void converterThatFailsCostsItsMessageOnly(String body, CapturedOutput output) {
         CALLS.clear();
-        String failing = name("converted");
+        String failing = application.queue("converted");
         SQS.send(failing, body);
         for (int order = 0; order < 20; order++) {
             SQS.send(failing, "for " + body + " " + order);
@@ -343,11 +333,9 @@ class ListenerBeansIT {
     /** A prototype that no bean uses, and one of which a bean has an object. */
     @Test
     void prototypeFailsStartup() {
-        Map<String, String> queue = Map.of("test.prototype", SQS.createQueue(3));
         for (Class<?>[] beans : List.of(
                 new Class<?>[] {OfAPrototype.class}, new Class<?>[] {OfAPrototype.class, UsesPrototype.class})) {
-            assertThatThrownBy(() ->
-                            TestApplication.start(EmbeddedDatabase.shared().createDatabase(), queue, beans))
+            assertThatThrownBy(() -> TestApplication.onQueues(List.of("prototype"), Map.of(), beans))
                     .hasStackTraceContaining("its scope is 'prototype'");
         }
     }
@@ -364,13 +352,8 @@ class ListenerBeansIT {
 
     @Test
     void asynchronousClassFailsStartup() {
-        String queue = SQS.createQueue(3);
-
-        assertThatThrownBy(() -> TestApplication.start(
-                        EmbeddedDatabase.shared().createDatabase(),
-                        Map.of("test.async", queue),
-                        OfAnAsynchronousClass.class,
-                        Asynchronous.class))
+        assertThatThrownBy(() -> TestApplication.onQueues(
+                        List.of("async"), Map.of(), OfAnAsynchronousClass.class, Asynchronous.class))
                 .hasStackTraceContaining("@Async runs it on another thread");
     }
 }

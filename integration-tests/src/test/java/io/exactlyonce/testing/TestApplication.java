@@ -54,6 +54,16 @@ public final class TestApplication implements AutoCloseable {
         return start(EmbeddedDatabase.shared().createDatabase(), all, listeners);
     }
 
+    /**
+     * Starts an application with a database of its own, and with a queue for each name. The property {@code test.NAME}
+     * names the queue.
+     */
+    public static TestApplication onQueues(List<String> names, Map<String, String> properties, Class<?>... listeners) {
+        Map<String, String> all = new LinkedHashMap<>(properties);
+        names.forEach(name -> all.put("test." + name, SqsServer.shared().createQueue(3)));
+        return start(EmbeddedDatabase.shared().createDatabase(), all, listeners);
+    }
+
     /** Starts an application, with or without an HTTP server on a port of its own. */
     public static TestApplication start(
             WebApplicationType web, String databaseUrl, Map<String, String> properties, Class<?>... listeners) {
@@ -98,6 +108,18 @@ public final class TestApplication implements AutoCloseable {
     /** Returns the application's context. */
     public ConfigurableApplicationContext context() {
         return context;
+    }
+
+    /** Returns the queue that the property {@code test.NAME} names. */
+    public String queue(String name) {
+        return context.getEnvironment().getRequiredProperty("test." + name);
+    }
+
+    /** Sends a message and its duplicate to a queue of {@link #onQueues}, and waits until the queue is empty. */
+    public void handleTwice(String name, String body) {
+        SqsServer.shared().send(queue(name), body);
+        SqsServer.shared().send(queue(name), body);
+        SqsServer.shared().awaitEmpty(queue(name));
     }
 
     /** Returns access to the database. */

@@ -33,9 +33,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Makes containers with the application's own factory, and then replaces their components. */
 final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
 
-    /** The name that stands for all attributes. */
-    private static final String ALL = MessageSystemAttributeName.ALL.toString();
-
+    /** The system attributes that the engine itself reads. */
     private static final Set<MessageSystemAttributeName> SYSTEM_ATTRIBUTES = Set.of(
             MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT,
             MessageSystemAttributeName.SENT_TIMESTAMP,
@@ -132,12 +130,19 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
                                 ? QueueNotFoundStrategy.FAIL
                                 : with.queueNotFound)
                 .queueAttributeNames(Set.of(QueueAttributeName.ALL))
-                .messageAttributeNames(plus(
-                        configured.getMessageAttributeNames().stream(),
-                        settings.readHeaders() ? Set.of(ALL) : Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
-                .messageSystemAttributeNames(plus(
-                        configured.getMessageSystemAttributeNames().stream().map(MessageSystemAttributeName::fromValue),
-                        settings.readHeaders() ? Set.of(MessageSystemAttributeName.ALL) : SYSTEM_ATTRIBUTES));
+                .messageAttributeNames(
+                        settings.readHeaders()
+                                ? Set.of(MessageSystemAttributeName.ALL.toString())
+                                : plus(
+                                        configured.getMessageAttributeNames().stream(),
+                                        Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
+                .messageSystemAttributeNames(
+                        settings.readHeaders()
+                                ? Set.of(MessageSystemAttributeName.ALL)
+                                : plus(
+                                        configured.getMessageSystemAttributeNames().stream()
+                                                .map(MessageSystemAttributeName::fromValue),
+                                        SYSTEM_ATTRIBUTES));
         if (settings.listener().isBatch()) {
             options.listenerMode(ListenerMode.BATCH);
         }

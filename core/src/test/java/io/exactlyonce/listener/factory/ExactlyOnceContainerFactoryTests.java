@@ -191,8 +191,8 @@ class ExactlyOnceContainerFactoryTests {
     void attributesThatAKeyMayReadAreReceivedWhateverTheFactoryRequests(Class<?> listener) {
         SqsContainerOptions options = withFewAttributes(listener);
 
-        assertThat(options.getMessageAttributeNames()).contains("All");
-        assertThat(options.getMessageSystemAttributeNames()).contains("All");
+        assertThat(options.getMessageAttributeNames()).containsExactly("All");
+        assertThat(options.getMessageSystemAttributeNames()).containsExactly("All");
     }
 
     @Test
