@@ -85,8 +85,9 @@ public interface ParkedKeys {
      * Releases many parked keys in few requests: one statement in PostgreSQL, one request for 25 keys in DynamoDB.
      *
      * @param seen the claims as they were seen, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not decide, because their keys have another state by now, and with DynamoDB
-     *     also if the response was lost and a key was claimed again before the SDK repeated the request
+     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB, a
+     *     released claim can be among them: the response was lost, and the key was claimed again before the SDK
+     *     repeated the request
      * @throws IllegalArgumentException if there are too many
      */
     @CheckReturnValue

@@ -107,8 +107,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Requires that a lease is longer than a renewal may wait. If the lease is the visibility timeout, the audit checks
-     * this instead.
+     * Requires that each configured lease is longer than the time for which a renewal may wait for a connection. A
+     * lease that equals its visibility timeout is checked by the audit instead.
      */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);

@@ -32,7 +32,7 @@ public final class Causes {
                 .orElse(failure);
     }
 
-    /** Returns whether a failure means that its thread was interrupted. */
+    /** Returns whether a failure means that the thread that threw it was interrupted. */
     public static boolean isInterrupt(Throwable failure) {
         return failure instanceof InterruptedException || failure instanceof ClosedByInterruptException;
     }

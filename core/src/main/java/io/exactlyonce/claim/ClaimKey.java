@@ -30,7 +30,8 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /**
      * Returns the SHA-256 of scope, NUL, key, NUL and the name of a call, as 64 hexadecimal digits.
      *
-     * @throws IllegalArgumentException if the name is blank, longer than {@value #MAX_LENGTH} characters, or no text
+     * @throws IllegalArgumentException if the name is blank, is longer than {@value #MAX_LENGTH} characters, or
+     *     contains a NUL character or half of a surrogate pair
      */
     public String downstreamKey(String call) {
         if (call.isBlank()) {

@@ -313,8 +313,9 @@ public final class Attempt {
     }
 
     /**
-     * Returns the failure of the attempt, by class, attempt and key. If the transaction of the claim failed, also has
-     * the reason. {@code null} if there is no failure, or no usable key.
+     * Returns a text about the attempt's failure: the exception's class, the attempt's number and the key. If the
+     * claim's transaction failed, the text also has the reason. {@code null} without a failure, or without a usable
+     * key.
      */
     public @Nullable String failure() {
         return failure;

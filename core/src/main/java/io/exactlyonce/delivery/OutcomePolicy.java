@@ -110,7 +110,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      */
     public Disposition.Return foundParked(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
-        // A later receive, or a duplicate, of a parked key is not logged as new.
+        // One line reports a parked key. Later receives and duplicates of its message get no such line.
         String more = remember(delivery) ? endOfLine(delivery) : null;
         if (more == null) {
             log.debug("{} is returned: {} is still parked", delivery, spec);

@@ -124,7 +124,10 @@ final class Utf8Buffer {
         }
     }
 
-    /** Adds a character. The second half of a pair replaces the first. */
+    /**
+     * Adds a {@code char}. The second half of a surrogate pair replaces the bytes of the first half by the bytes of the
+     * whole character.
+     */
     private void addBeyondAscii(char character) {
         reserve(LONGEST);
         if (character < 0x800) {

@@ -128,7 +128,7 @@ class RenewerTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    /** The health check reads this time, so the thread that stalls must determine it. */
+    /** The time since the last tick is that of the slower thread, because the health check must detect each thread. */
     @ParameterizedTest
     @ValueSource(strings = {"thread-1", "thread-2"})
     void eachThreadThatStallsIsSeen(String running) {

@@ -53,8 +53,8 @@ class DynamoDbCompletionIT {
     }
 
     /**
-     * Until the completion, retention counts from the end of the lease. The completion starts the retention again, as
-     * in an application's transaction.
+     * Until the completion, retention counts from the end of the lease. The completion in the application's transaction
+     * starts the retention again.
      */
     @Test
     void keyIsRememberedForAsLongAsItsRequestSays() {

@@ -9,10 +9,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every test that {@code docs/contributing/evidence.md} and the other documents of {@link ShownGuarantees} name ran and
- * passed in this build. Tests with a tag that this build excludes are left out ({@code -Pci} runs them). The check runs
- * after all modules, but not if tests were chosen or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests},
- * {@code -Pchaos}).
+ * Asserts that certain tests ran in this build and passed: those that are named in {@code
+ * docs/contributing/evidence.md} and in the other documents of {@link ShownGuarantees}. Tests with a tag that this
+ * build excludes are left out ({@code -Pci} runs them). The check runs after all modules, but not if tests were chosen
+ * or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests}, {@code -Pchaos}).
  */
 class GuaranteesShownIT {
 

@@ -31,7 +31,7 @@ class PropertiesPageTests {
     private static final String ADVANCED = "Advanced: ";
     private static final String PREFIX = "exactly-once.";
 
-    /** The end of a description that states the behaviour without a value. */
+    /** The last sentence of a description, which says what happens if the property has no value. */
     private static final Pattern DEFAULT = Pattern.compile(" Default: (.*)\\.$");
 
     /** A property in handwritten text, without its prefix. */
@@ -100,7 +100,7 @@ class PropertiesPageTests {
                 .collect(Collectors.joining("\n", "| Setting | Default |\n|---|---|\n", ""));
     }
 
-    /** The annotation's attribute comes before the property for all listeners. */
+    /** Names the annotation's attribute first, because it has priority over the property that all listeners share. */
     private static String row(String group, RecordComponent setting) {
         String name = group + DataObjectPropertyName.toDashedForm(setting.getName());
         String attribute = ReflectionUtils.findMethod(ExactlyOnceListener.class, setting.getName()) == null

@@ -49,7 +49,7 @@ final class PublishedCode extends ClassVisitor {
         return code;
     }
 
-    /** Returns each text that is logged at WARN or ERROR, after its level. */
+    /** Returns each text that is logged at WARN or ERROR. The level stands in front of the text. */
     Set<String> messages() {
         return messages;
     }

@@ -70,7 +70,7 @@ class WrongValueTests {
     /**
      * A line of a property file.
      *
-     * @param isWrong whether the line must fail startup for all other lines
+     * @param isWrong whether startup must fail because of this line, whatever the other lines are
      */
     record Line(String name, String value, boolean isWrong) {}
 

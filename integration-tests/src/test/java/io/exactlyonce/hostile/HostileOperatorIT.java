@@ -43,8 +43,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Callers that may decide at the endpoint. A decision changes the claim that its caller saw and no other, and neither
- * text nor size of a request reaches the log, the database or the listeners.
+ * Hostile callers that may decide at the endpoint. A decision changes only the claim that its caller saw. The log and
+ * the database do not get a request's text, and large requests are refused before they cost the listeners anything.
  */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)

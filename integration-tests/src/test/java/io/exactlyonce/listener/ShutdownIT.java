@@ -61,7 +61,9 @@ class ShutdownIT {
 
     private static final Duration START = Duration.ofMinutes(4);
 
-    /** The promise is 2 s on an idle machine. Handlers still run for much longer. */
+    /**
+     * The promise is 2 s on an idle machine. This limit suits a busy one, and is still shorter than the handlers run.
+     */
     private static final Duration VISIBLE_WITHIN = Duration.ofSeconds(10);
 
     @EnableAutoConfiguration

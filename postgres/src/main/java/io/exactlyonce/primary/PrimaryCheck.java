@@ -57,7 +57,9 @@ public final class PrimaryCheck {
             """) + SERVER;
 
     /**
-     * A plain read. A volatile function such as {@code pg_is_in_recovery()} would make a proxy send it to the primary.
+     * A plain read, which a proxy that separates reads sends to a replica. With a volatile function such as {@code
+     * pg_is_in_recovery()}, the proxy would send the statement to the primary, and the check would not find the
+     * replica.
      */
     private static final String READ =
             "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "

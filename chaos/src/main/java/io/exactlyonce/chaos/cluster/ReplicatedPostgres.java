@@ -100,7 +100,7 @@ public final class ReplicatedPostgres implements ClaimServer {
         return pair;
     }
 
-    /** Creates the claim table, and replaces it with one of partitions. Workers find it as their schema wants it. */
+    /** Creates a partitioned claim table, which workers use instead of creating a plain one. */
     private void createClaimTable(int partitions) {
         new ClaimSchema(new ClaimTable(
                         ClaimTable.DEFAULT_NAME, primary.dataSource(DATABASE), RETENTION, SynchronousCommit.ON))

@@ -1081,7 +1081,7 @@ class CheckerTests {
                 .isPositive();
     }
 
-    /** A worker is too slow to call its handler before a failover ends. Another worker finds the claim missing. */
+    /** A failover forgets a worker's claim before the worker calls its handler. Another worker then finds no claim. */
     private static Verdict slowlyEntered(boolean receivedBefore) {
         List<Event> entered = entered("k", "a", 1, false);
         List<Event> failover = List.of(asynchronousFailover(Kind.FAULT_BEGAN), asynchronousFailover(Kind.FAULT_ENDED));

@@ -63,7 +63,7 @@ final class RandomStory {
         return events;
     }
 
-    /** The call is alone, or follows attempts under a claim. */
+    /** An observed call. It is the key's only call, or earlier attempts had claimed the key. */
     private List<Event> observed(String key) {
         List<Event> events = new ArrayList<>(Story.external(key));
         boolean isAlone = random.nextBoolean();

@@ -310,8 +310,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // A busy store was not reached. Then an earlier failure is kept, because that attempt may have reached the
-            // store.
+            // A call that found the store busy did not reach the store. An earlier call may have reached the store, so
+            // the failure of the earlier call is kept.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {

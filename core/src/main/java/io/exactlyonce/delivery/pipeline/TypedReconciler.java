@@ -27,8 +27,9 @@ public record TypedReconciler(
         implements Reconciler<@Nullable Object> {
 
     /**
-     * Returns the result type that the reconciler's class names, if no such result fits the handler's type. Returns
-     * {@code null} if some could fit, or if the class names no type, such as the class of a lambda.
+     * Returns the result type that the reconciler's class names, if no object of that type can be a result of the
+     * handler. Returns {@code null} if an object of that type can be one, or if the class names no type, such as the
+     * class of a lambda.
      */
     public @Nullable ResolvableType unfitType() {
         ResolvableType found = ResolvableType.forClass(AopUtils.getTargetClass(reconciler))

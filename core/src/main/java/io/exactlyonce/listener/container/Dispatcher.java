@@ -226,7 +226,8 @@ final class Dispatcher {
      * @return a future that never fails; completes when all are settled, or the messages were abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // Counted before the permits are free, because a listener that stops waits for both.
+        // The messages are counted before their permits are released, because a stopping listener waits for the
+        // permits, and then for the count.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,

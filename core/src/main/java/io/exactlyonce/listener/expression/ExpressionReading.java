@@ -188,7 +188,7 @@ final class ExpressionReading {
         return Known.of(List.class, origin);
     }
 
-    /** Treats names that stand alone as keys of the map. */
+    /** Reads a map, such as <code>{id: #order}</code>. A key without quotes, such as {@code id}, is text. */
     private Known map(SpelNode node, @Nullable Known scope) {
         List<Known> parts = new ArrayList<>();
         for (int child = 0; child < node.getChildCount(); child++) {

@@ -103,8 +103,8 @@ class WaitingDeliveriesTests {
     }
 
     /**
-     * The claim would get no answer either, so the delivery waits. The delivery is returned when a trial poll is due,
-     * because a stopped listener has no other delivery that tests the store.
+     * The key is free, but claims get no answer, so the delivery waits. A listener whose polls are paused has no other
+     * delivery with which to test the store. So the delivery is returned when a trial poll is due.
      */
     @Test
     void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {

@@ -217,8 +217,8 @@ class ExactlyOnceInterceptorTests {
     }
 
     /**
-     * Trap: when a transaction called the handler again, the new arguments were looked up among the arguments of the
-     * first call.
+     * Trap: a transaction calls the handler a second time, without the failed message. Advice of the second call must
+     * not get the arguments of the first call.
      */
     @Test
     void batchHandlerThatIsCalledAgainIsGivenItsOwnMessagesByAllAdvice() {

@@ -613,8 +613,8 @@ class ListenerInvocationTests {
     }
 
     /**
-     * A hedged request makes a second call on another thread. A retry around a time limit also makes one, because the
-     * first call continues after the limit.
+     * A hedged request makes a second call on another thread. A retry that wraps a time limiter also makes a second
+     * call, because the first call continues after its time limit.
      */
     @Test
     void secondCallWhileTheFirstStillRunsElsewhereIsNotMade() throws Exception {

@@ -332,7 +332,7 @@ class ListenerMethodReaderTests {
         assertThat(read("plain").isBatch()).isFalse();
     }
 
-    /** Otherwise two applications that mean a scope each would share the keys of this text. */
+    /** The text of the expression would be the scope, and two regions that need different scopes would share keys. */
     @ParameterizedTest
     @ValueSource(strings = {"#{@region.name}", "orders-#{systemProperties['region']}"})
     void scopeWithAnExpressionThatNothingEvaluatesIsRefused(String scope) {

@@ -53,8 +53,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
     /**
-     * Returns the item's sort key in the index of parked claims: the time, and then the partition key. The time has a
-     * fixed number of digits, so that text sorts as numbers do. The digits are those of ASCII in every locale.
+     * Returns the item's sort key in the index of parked claims: the time, and then the partition key. The time has 19
+     * ASCII digits in every locale, so that the order of the texts is the order of the times.
      */
     public static String parkedOrder(long micros, String pk) {
         return String.format(Locale.ROOT, "%019d#%s", micros, pk);

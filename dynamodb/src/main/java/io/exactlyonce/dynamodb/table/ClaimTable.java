@@ -237,8 +237,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Writes one item that is not a claim, unless it exists, so that missing permissions appear here first. TTL deletes
-     * the item soon, because it expires at the service's own time.
+     * Writes one item that is not a claim, unless it exists, so that missing permissions appear here first. The item
+     * expires now, by the service's clock, so TTL deletes the item soon.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =

@@ -39,7 +39,7 @@ class ClaimItemTests {
         assertThat(parked.parked().reason()).isEqualTo("unknown");
     }
 
-    /** Instances of one table may run in different locales, and their parked items share an order. */
+    /** Instances of an application may run in different locales, and must write sort keys with the same digits. */
     @Test
     void orderOfParkedItemsHasTheSameDigitsInEachLocale() {
         Locale before = Locale.getDefault();

@@ -4,8 +4,8 @@ import java.util.function.UnaryOperator;
 import software.amazon.awssdk.core.SdkRequest;
 
 /**
- * A condition of a write, or a written value on which the condition of another write depends. Each constant removes its
- * condition from the requests to DynamoDB, and names a test that then fails.
+ * A condition of a write, or a written value on which the condition of another write depends. Each constant has a
+ * function that removes the condition from the requests to DynamoDB, and the name of a test that fails without it.
  */
 enum Condition {
     /** The first claim of a key finds no item. */

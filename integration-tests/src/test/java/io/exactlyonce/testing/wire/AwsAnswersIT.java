@@ -29,8 +29,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * The answers of AWS's documentation, requested by the SDK's client from the proxy in front of ElasticMQ. The test
- * moves the clock of the rules.
+ * Asserts that the proxy in front of ElasticMQ gives the SDK's client the answers that AWS documents. The test moves
+ * the clock by which the proxy applies SQS's time limits.
  */
 @Tag("ci")
 class AwsAnswersIT {

@@ -81,7 +81,11 @@ final class OpenBatch {
         resolutions.removeIf(resolution -> recorded.contains(resolution.claim()));
     }
 
-    /** Answers the requests whose first claims were written, with ids and fencing tokens. */
+    /**
+     * Answers the requests that wrote the first claim of their key.
+     *
+     * @param row the claim ids and fencing tokens that were written
+     */
     void claimed(ResultSet row) throws SQLException {
         while (row.next()) {
             outcomes.put(row.getObject(1, UUID.class), new Acquired(1, row.getLong(2), false));

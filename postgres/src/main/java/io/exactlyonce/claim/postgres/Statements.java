@@ -189,8 +189,9 @@ public final class Statements {
     }
 
     /**
-     * Writes entries with a statement that follows settings. Returns the ids that the statement returns. Does nothing
-     * without entries.
+     * Writes entries, and returns the ids that the statement returns. Does nothing without entries.
+     *
+     * @param sql the settings, and the statement after them
      */
     static Set<UUID> write(Connection connection, String sql, List<?> entries, Binder binder) throws SQLException {
         if (entries.isEmpty()) {

@@ -51,8 +51,8 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Completes keys. Divides by zero if this is not the transaction that works on the keys: then the work has
-     * committed or rolled back by itself.
+     * Completes keys. If the work has committed or rolled back by itself, this transaction is not the one that works on
+     * the keys, and the statement fails on purpose, by a division by zero.
      */
     private static final String COMPLETE = """
             UPDATE {table} AS claim

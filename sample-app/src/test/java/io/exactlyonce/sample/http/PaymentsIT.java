@@ -30,7 +30,7 @@ class PaymentsIT {
 
     private static final String BODY = "{\"orderId\":\"o1\",\"cents\":1999}";
 
-    /** A provider that charges as the test scripts it, and counts the charges. */
+    /** A provider that counts its charges, and waits for the test before it answers. */
     static class CountingProvider implements PaymentProvider {
         private final AtomicInteger charges = new AtomicInteger();
         private volatile CountDownLatch gate = new CountDownLatch(0);

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Figures of sides for tests: three orders, charged and recorded once, and one killed worker. */
+/**
+ * Creates figures of one side of the lab. A flawless side has three orders, charged and recorded once, and one killed
+ * worker.
+ */
 final class Sides {
 
     static final Set<String> ORDERS = Set.of("o1", "o2", "o3");

@@ -19,7 +19,7 @@ class InMemoryClaimStorePropertyTests {
 
     private static final int TRIES = 3_000;
 
-    /** Uses the wrapper on which the proof relies, and shows that the wrapper itself breaks nothing. */
+    /** The other tests remove guards from a {@code WrappedStore}. Here the wrapper itself must break no rule. */
     @Test
     void everyInterleavingKeepsTheRules() {
         check(Seeds.ofThisRun(TRIES), WrappedStore::new);

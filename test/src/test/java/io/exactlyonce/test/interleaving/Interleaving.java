@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs steps against a store, one after the other, and checks each answer. At the end all keys are looked up and
- * claimed once more, at once and after a long time, so that hidden changes show.
+ * Runs steps against a store, one after the other, and checks each answer. At the end, all keys are looked up and
+ * claimed, and after a long time looked up and claimed again. This shows changes that no earlier answer has shown.
  */
 final class Interleaving {
 

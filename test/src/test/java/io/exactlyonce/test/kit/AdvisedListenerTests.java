@@ -290,7 +290,7 @@ class AdvisedListenerTests {
         verify(spied, times(2)).sell(any(), any());
     }
 
-    /** The mock replaces a bean with {@code @SqsListener}, because tests of other beans need no listener. */
+    /** The mock takes the place of a listener's bean, and has no container, because tests of other beans need none. */
     @Test
     void mockOfAListenerHasNoContainer() {
         assertThat(mocked).isNotNull();

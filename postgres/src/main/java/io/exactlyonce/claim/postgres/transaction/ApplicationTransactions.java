@@ -97,10 +97,12 @@ public record ApplicationTransactions(
     }
 
     /**
-     * Returns whether the manager's commit only commits the connection. Then the {@code COMMIT} can be sent together
-     * with the completion, and the manager finds no open transaction to commit. JPA flushes when it commits. A
-     * synchronization, a listener of the manager or an extended manager may also write at the commit. A statement with
-     * a timeout may be cancelled, but a commit must not: PostgreSQL would no longer wait for its replicas.
+     * Returns whether the manager's commit only commits the connection. If so, the {@code COMMIT} can be sent together
+     * with the completion, and the manager finds no open transaction to commit.
+     *
+     * <p>The answer is no for JPA, which flushes when it commits, and where a synchronization, a listener of the
+     * manager or an extended manager may write at the commit. It is also no for a transaction with a timeout: the
+     * timeout could cancel the {@code COMMIT}, and PostgreSQL would no longer wait for its replicas.
      */
     boolean mayCommitByStatement() {
         return PLAIN.contains(manager.getClass())
