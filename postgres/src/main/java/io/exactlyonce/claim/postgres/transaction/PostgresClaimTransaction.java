@@ -128,8 +128,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final PostgresClaimStore store;
     private final Takeovers takeovers;
     private final Duration retention;
-    private final Supplier<String> look;
-    private final Supplier<String> lookAtOne;
+    private final Supplier<String> lookup;
+    private final Supplier<String> lookupOfOne;
     private final Supplier<String> insert;
     private final Supplier<String> insertAndCommit;
 
@@ -153,11 +153,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.retention = table.retention();
         this.insert = table.later(INSERT);
         this.insertAndCommit = table.later(INSERT + ";\nCOMMIT");
-        this.look = table.later(look(NUMBERS, ROWS));
-        this.lookAtOne = table.later(look(ONE_NUMBER, ClaimRows.BY_ONE_KEY));
+        this.lookup = table.later(statements(NUMBERS, ROWS));
+        this.lookupOfOne = table.later(statements(ONE_NUMBER, ClaimRows.BY_ONE_KEY));
     }
 
-    private String look(String numbers, String rows) {
+    private String statements(String numbers, String rows) {
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
         return (transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
@@ -248,10 +248,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     null);
         }
         try {
-            Supplier<String> statements = look.keys.size() == 1 ? lookAtOne : this.look;
-            jdbc.execute(statements.get(), (PreparedStatement statement) -> {
+            Supplier<String> sql = look.keys.size() == 1 ? lookupOfOne : lookup;
+            jdbc.execute(sql.get(), (PreparedStatement statement) -> {
                 whereabouts.requireDatabase(statement.getConnection(), jdbc, look);
-                bind(statement, look.keys);
+                bindKeys(statement, look.keys);
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
@@ -272,7 +272,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    private void bind(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
+    private void bindKeys(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
         Parameters parameters = new Parameters(statement);
         boolean readsRows = !transactions.seen().hasOneSnapshot();
         if (keys.size() == 1) {
