@@ -52,8 +52,9 @@ public final class Statements {
                   IS NOT NULL""";
 
     /**
-     * Restores the old setting. If a proxy sent the first statement to another server, no old setting was kept, and the
-     * session's own value is set.
+     * Restores the old setting. If a proxy sent the first statement to another server, no old setting was kept: the
+     * session's own value is set, but in a session with an earlier such statement this one fails, because PostgreSQL
+     * keeps the name with an empty value.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
