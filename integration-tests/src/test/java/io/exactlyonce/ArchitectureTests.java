@@ -246,7 +246,7 @@ class ArchitectureTests {
             .resideInAPackage(AUTOCONFIGURE);
 
     @ArchTest
-    static final ArchRule onlyListenersKnowAwspring = classes()
+    static final ArchRule onlyListenersUseSpringCloudAws = classes()
             .that(use("io.awspring.."))
             .should()
             .resideInAnyPackage(packages("listener.."))
@@ -254,7 +254,7 @@ class ArchitectureTests {
             .be(ExactlyOnceListener.class);
 
     @ArchTest
-    static final ArchRule annotationKnowsNothingOfAwspringButItsAnnotation = noClasses()
+    static final ArchRule annotationUsesNothingOfSpringCloudAwsButItsAnnotation = noClasses()
             .that()
             .resideInAPackage(BASE)
             .should()

@@ -247,7 +247,7 @@ class ApplicationTargetTests {
     }
 
     @Test
-    void credentialsProviderOfThePoolIsAskedForEachConnection() {
+    void credentialsProviderOfThePoolIsCalledForEachConnection() {
         AtomicInteger tokens = new AtomicInteger();
         runner.withBean("dataSource", HikariDataSource.class, () -> {
                     var pool = hikari();
@@ -647,7 +647,7 @@ class ApplicationTargetTests {
     }
 
     @Test
-    void providerBesideAMarkedDataSourceWouldBeAskedByNobody() {
+    void providerBesideAMarkedDataSourceWouldNeverBeCalled() {
         FailureAnalysis analysis = FailureReport.of(runner.withUserConfiguration(BothMarked.class));
 
         assertThat(analysis.getDescription()).contains("both marked @ExactlyOnceDataSource");
@@ -655,7 +655,7 @@ class ApplicationTargetTests {
     }
 
     @Test
-    void refusedPasswordIsToldWithItsUserAndWhereItIsReadAnew() {
+    void refusedPasswordIsReportedWithItsUserAndWhereItIsReadAnew() {
         runner.withPropertyValues(URL, "spring.datasource.username=shop", "spring.datasource.password=one")
                 .run(context -> assertThat(failure(context))
                         .hasMessageContainingAll(

@@ -208,7 +208,7 @@ class ExactlyOnceAutoConfigurationTests {
     }
 
     @Test
-    void applicationsOwnStoreIsAskedByFlushersThatEndWithTheApplication() {
+    void applicationsOwnStoreIsCalledByFlushersThatEndWithTheApplication() {
         AtomicReference<Thread> flusher = new AtomicReference<>();
         ScriptedStore own = new ScriptedStore();
         own.onClaim(() -> {

@@ -22,7 +22,7 @@ class ExactlyOnceManagementConfigurationTests {
         "/actuator/exactlyonce, CONFLICT,",
         "/actuator/health, SERVICE_UNAVAILABLE,"
     })
-    void webFluxSaysWhenToRepeatARefusedRequest(String path, HttpStatus status, String retryAfter) {
+    void webFluxReturnsWhenToRepeatARefusedRequest(String path, HttpStatus status, String retryAfter) {
         PathMappedEndpoints endpoints = mock();
         when(endpoints.getPath(any())).thenReturn("/actuator/exactlyonce");
         WebFilter filter = new ExactlyOnceManagementConfiguration.Reactive().exactlyOnceRetryAfterFilter(endpoints);

@@ -133,13 +133,13 @@ class OwnSqsSetUpTests {
     }
 
     @Test
-    void factoryThatTheRegistrarIsToldOfIsUnderneath() {
+    void factoryOfTheRegistrarIsUnderneath() {
         runner.withUserConfiguration(Bootstrap.class, Factory.class, Named.class)
                 .run(context -> assertClaims(context, 3));
     }
 
     @Test
-    void applicationWithoutAContainerFactoryIsToldWhichBeanItNeeds() {
+    void startupWithoutAContainerFactoryFailsAndNamesTheMissingBean() {
         runner.withUserConfiguration(Bootstrap.class)
                 .run(context -> assertThat(context)
                         .getFailure()

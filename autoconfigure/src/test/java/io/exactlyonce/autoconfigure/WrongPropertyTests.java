@@ -260,7 +260,7 @@ class WrongPropertyTests {
     }
 
     @Test
-    void placeWhereItIsWrittenIsTold() {
+    void placeWhereItIsWrittenIsReported() {
         assertThat(FailureReport.of(in(Map.of("EXACTLYONCE_CLAIM_LEASE", "30"))).getDescription())
                 .endsWith("(set by \"EXACTLYONCE_CLAIM_LEASE\" from property source \"systemEnvironment\")");
     }
@@ -285,7 +285,7 @@ class WrongPropertyTests {
                 "datasource.url=jdbc:postgresql:me:hunter2@db/shop",
                 "datasource.url=jdbc:aws-wrapper:postgresql://me:hunter2@db/shop"
             })
-    void secretsAreNotTold(String properties) {
+    void secretsAreNotReported(String properties) {
         FailureAnalysis analysis = startWith(properties.split(";"));
 
         assertThat(analysis.getDescription() + analysis.getAction())

@@ -89,7 +89,7 @@ class BoundaryTests {
 
     /** Logging a crash may itself fail, because a log line needs memory and the crash's text may throw. */
     @Test
-    void crashThatCannotBeLoggedIsHandedOnAndToldOfLater(CapturedOutput output) {
+    void crashThatCannotBeLoggedIsHandedOnAndReportedLater(CapturedOutput output) {
         Error crash = new OutOfMemoryError("used up");
         Logger logger = (Logger) LoggerFactory.getLogger(Boundary.class);
         AppenderBase<ILoggingEvent> full = new AppenderBase<>() {

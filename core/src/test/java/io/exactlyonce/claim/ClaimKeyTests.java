@@ -33,7 +33,7 @@ class ClaimKeyTests {
     }
 
     @Test
-    void hashIsStableTellsScopeFromKeyAndHidesTheKeyInItsText() {
+    void hashIsStableSeparatesScopeFromKeyAndHidesTheKeyInItsText() {
         ClaimKey key = new ClaimKey("orders", "A-1");
 
         assertThat(key.downstreamKey())

@@ -37,7 +37,7 @@ class ClaimRequestTests {
     }
 
     @Test
-    void keyIsRememberedAsLongAsTheStoresOthersUnlessTheRequestSaysIt() {
+    void keyIsRememberedAsLongAsTheStoresOthersUnlessTheRequestHasARetention() {
         ClaimRequest usual = new ClaimRequest(KEY, CLAIM, "worker", LEASE);
         ClaimRequest longer = new ClaimRequest(usual.id(), "worker", LEASE, InDoubt.PARK, null, Duration.ofDays(30));
 

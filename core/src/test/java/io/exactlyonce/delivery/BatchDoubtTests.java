@@ -154,7 +154,7 @@ class BatchDoubtTests {
      * longer than each lease.
      */
     @Test
-    void handlerThatLearnsOfOneLostClaimLeavesADoubtOnAllMessages() {
+    void handlerThatDetectsOneLostClaimLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
                     acquired.get(1).attempt().claim().ensureHeld();
@@ -165,7 +165,7 @@ class BatchDoubtTests {
     }
 
     @Test
-    void handlerThatLearnsOfOneLostClaimParksAllMessagesIfDoubtsAreParked() {
+    void handlerThatDetectsOneLostClaimParksAllMessagesIfDoubtsAreParked() {
         doubt = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
         assertThat(rig.failureOf(items("a", "b"), acquired -> {

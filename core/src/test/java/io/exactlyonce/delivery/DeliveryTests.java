@@ -56,7 +56,7 @@ class DeliveryTests {
     }
 
     @Test
-    void endTellsWhetherAClaimDidNotReachItsHandler() {
+    void endReportsWhetherAClaimDidNotReachItsHandler() {
         Delivery claimed = claiming(rig.receive());
         claimed.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         Delivery recorded = claiming(rig.receive());

@@ -153,7 +153,7 @@ class DoubtTests {
     }
 
     @Test
-    void reasonTellsWhetherTheHandlerWasStopped() {
+    void reasonContainsWhetherTheHandlerWasStopped() {
         failureOf(InDoubtPolicy.PARK, claim -> {
             throw new InterruptedException("stopped");
         });
@@ -222,7 +222,7 @@ class DoubtTests {
     }
 
     @Test
-    void reconcilerLearnsWhatIsInDoubtUnderTheRenewedClaim() throws Throwable {
+    void reconcilerGetsWhatIsInDoubtUnderTheRenewedClaim() throws Throwable {
         reconcile(
                 attempt -> {
                     Claim claim = attempt.claim();

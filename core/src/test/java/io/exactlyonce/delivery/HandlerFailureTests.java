@@ -40,7 +40,7 @@ class HandlerFailureTests {
     }
 
     @Test
-    void findsThemBehindOtherWrappersOnlyIfToldOfThem() {
+    void findsThemBehindOtherWrappersOnlyIfTheseAreGiven() {
         Throwable thrown = new InvocationTargetException(new CompletionException(items));
 
         assertThat(HandlerFailure.of(thrown).ofItems()).isEmpty();

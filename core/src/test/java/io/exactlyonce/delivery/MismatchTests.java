@@ -25,7 +25,7 @@ class MismatchTests {
     private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, Content.ofBody(BODY), InDoubtSettings.RERUN);
 
     @Test
-    void refusedMismatchIsNeitherHandledNorAcknowledgedAndTellsHashesOnly(CapturedOutput output) throws Throwable {
+    void refusedMismatchIsNeitherHandledNorAcknowledgedAndReportsHashesOnly(CapturedOutput output) throws Throwable {
         rig.store.answer(new Mismatch("1"));
 
         assertThat(rig.process(delivery, handling, DeliveryRig::neverCalled)).isNull();

@@ -44,7 +44,7 @@ class ParkedDeliveryTests {
     }
 
     @Test
-    void attemptThatParksItsKeySaysSoInOneLineAndItsMessageIsVisibleAtOnce(CapturedOutput output) {
+    void attemptThatParksItsKeyLogsOneLineAndItsMessageIsVisibleAtOnce(CapturedOutput output) {
         Delivery delivery = rig.receive(withDeadLetters, "handle", 1);
         park(delivery);
 

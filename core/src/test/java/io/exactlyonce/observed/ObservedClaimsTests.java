@@ -213,7 +213,7 @@ class ObservedClaimsTests {
 
     @ParameterizedTest
     @MethodSource("whatHoldsNothing")
-    void whatEnforcingWouldNotHaveCalledIsToldAndRecordsNothing(ClaimOutcome outcome, String told) {
+    void whatEnforcingWouldNotHaveCalledIsReportedAndRecordsNothing(ClaimOutcome outcome, String told) {
         answer(outcome);
 
         end(begin("o1"));
@@ -288,7 +288,7 @@ class ObservedClaimsTests {
 
     /** A claim that is sent before the release would find the key still held by the failed handler. */
     @Test
-    void redeliveryAfterAFailureIsAskedForWhenTheFailureIsOnRecord() {
+    void redeliveryAfterAFailureIsRequestedWhenTheFailureIsOnRecord() {
         busy.ended(begin(busy, "o1"), new IllegalStateException());
         ObservedRun again = begin(busy, "o1");
         answer(FIRST);
@@ -405,7 +405,7 @@ class ObservedClaimsTests {
     }
 
     @Test
-    void endThatGetsNoAnswerIsToldAndNotRepeatedForEver() {
+    void endThatGetsNoAnswerIsReportedAndNotRepeatedForever() {
         ObservedRun run = begin("o1");
         store.onComplete(asked -> Set.of(refuse()));
         store.onComplete(asked -> Set.of(refuse()));
@@ -422,7 +422,7 @@ class ObservedClaimsTests {
     }
 
     @Test
-    void endsWithoutAnAnswerAreToldApartFromTheirNeighbours() {
+    void endsWithoutAnAnswerAreSeparatedFromTheirNeighbours() {
         ObservedRun first = begin(busy, "o1");
         ObservedRun second = begin(busy, "o2");
         ObservedRun third = begin(busy, "o3");
@@ -492,7 +492,7 @@ class ObservedClaimsTests {
     }
 
     @Test
-    void whatComesBeyondTheBoundIsCountedAndNotAskedFor() {
+    void whatComesBeyondTheBoundIsCountedAndNotRequested() {
         List<ObservedRun> runs = new ArrayList<>();
         for (int order = 1; order <= 12; order++) {
             runs.add(begin("o" + order));

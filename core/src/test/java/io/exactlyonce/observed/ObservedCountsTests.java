@@ -75,7 +75,7 @@ class ObservedCountsTests {
     }
 
     @Test
-    void messageThatCannotBeObservedSaysWhy(CapturedOutput output) {
+    void messageThatCannotBeObservedIsLoggedWithItsReason(CapturedOutput output) {
         counts.notObserved(ORDERS, NotObserved.KEY, new UnusableKeyException("The key expression '#o.id' is null"));
         counts.notObserved(ORDERS, NotObserved.KEY, new UnusableKeyException("another"));
         counts.notObserved(ORDERS, NotObserved.OVERLOAD, null);
@@ -102,7 +102,7 @@ class ObservedCountsTests {
     }
 
     @Test
-    void listenerThatIsObservedSaysSo(CapturedOutput output) {
+    void listenerThatIsObservedLogsIt(CapturedOutput output) {
         counts.observing(ORDERS);
 
         assertThat(output)

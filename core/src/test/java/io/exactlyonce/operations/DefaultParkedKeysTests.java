@@ -134,7 +134,7 @@ class DefaultParkedKeysTests {
     }
 
     @Test
-    void operatorIsToldThatAnotherDecisionCameFirst() {
+    void operatorGetsThatAnotherDecisionCameFirst() {
         parked.isDecided = true;
 
         assertThat(keys.find("orders", "A-1")).isEmpty();
@@ -188,7 +188,7 @@ class DefaultParkedKeysTests {
     }
 
     @Test
-    void parkedClaimTellsItsTimeAndNotItsKey() {
+    void parkedClaimHasItsTimeAndNotItsKey() {
         assertThat(PARKED.parkedAt()).hasToString("1970-01-01T00:00:01.500Z");
         assertThat(PARKED.toString()).contains("told to").doesNotContain("A-1");
     }

@@ -23,7 +23,7 @@ class RepeatedLinesTests {
     }
 
     @Test
-    void laterReceivesAreCountedAndToldOnceAMinute() {
+    void laterReceivesAreCountedAndLoggedOnceAMinute() {
         first();
         for (int receive = 0; receive < 300; receive++) {
             now += INTERVAL / 100;
@@ -46,7 +46,7 @@ class RepeatedLinesTests {
     }
 
     @Test
-    void lineOfAFirstReceiveTellsTheCountToo() {
+    void lineOfAFirstReceiveHasTheCountToo() {
         first();
         later();
         later();
@@ -91,7 +91,7 @@ class RepeatedLinesTests {
     }
 
     @Test
-    void lineThatTellsOfNothingNewIsDueOnceInItsInterval() {
+    void lineWithNothingNewIsDueOnceInItsInterval() {
         Duration hour = Duration.ofHours(1);
 
         assertThat(lines.isDue("a", hour, now)).isTrue();

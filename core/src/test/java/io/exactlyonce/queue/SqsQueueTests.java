@@ -60,7 +60,7 @@ class SqsQueueTests {
     }
 
     @Test
-    void entriesThatFailedInsideASuccessfulResponseAreTold() {
+    void entriesThatFailedInsideASuccessfulResponseAreReported() {
         sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
                 .failed(failed(request, 1, true), failed(request, 2, false))
                 .build());

@@ -31,7 +31,7 @@ class HandlerDeadlineTests {
     private final MessageVisibility visibility = rig.hold(20);
 
     @Test
-    void handlerIsToldOnceAtItsTimeoutFromItsBeginningAndNotBefore(CapturedOutput output) {
+    void handlerIsInterruptedOnceAtItsTimeoutFromItsBeginningAndNotBefore(CapturedOutput output) {
         rig.tickFor(Duration.ofSeconds(30));
         rig.limit(visibility);
 
@@ -48,7 +48,7 @@ class HandlerDeadlineTests {
 
     /** Trap: a handler could still be called between its timeout and its interrupt. */
     @Test
-    void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
+    void timeIsOverBeforeTheHandlerIsInterruptedAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();
         visibility.startTimeout(RenewalRig.KEY, () -> past.add(visibility.isPastTimeout()));
         assertThat(visibility.isPastTimeout()).isFalse();
@@ -114,13 +114,13 @@ class HandlerDeadlineTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    static Stream<Consumer<MessageVisibility>> handlerThatEndedInTimeIsNotTold() {
+    static Stream<Consumer<MessageVisibility>> handlerThatEndedInTimeIsNotInterrupted() {
         return Stream.of(MessageVisibility::completing, MessageVisibility::stopLeaseRenewal, MessageVisibility::stop);
     }
 
     @ParameterizedTest
     @MethodSource
-    void handlerThatEndedInTimeIsNotTold(Consumer<MessageVisibility> end) {
+    void handlerThatEndedInTimeIsNotInterrupted(Consumer<MessageVisibility> end) {
         rig.limit(visibility);
         rig.tickFor(Duration.ofSeconds(40));
 
@@ -136,7 +136,7 @@ class HandlerDeadlineTests {
      * One tick finds two handlers past their timeout. The interrupt of one handler also ends the other, as in a batch.
      */
     @Test
-    void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
+    void handlerThatEndsWhileATickInterruptsAnotherIsNotInterrupted() {
         MessageVisibility other = rig.start("other", 20);
         AtomicInteger told = new AtomicInteger();
         visibility.startTimeout(RenewalRig.KEY, () -> {
@@ -156,7 +156,7 @@ class HandlerDeadlineTests {
 
     /** A listener that stops may return a message just before the handler would start. */
     @Test
-    void handlerWhoseDeliveryHasEndedBeforeItBeginsIsNotTold() {
+    void handlerWhoseDeliveryHasEndedBeforeItBeginsIsNotInterrupted() {
         visibility.stop();
 
         rig.limit(visibility);
@@ -167,7 +167,7 @@ class HandlerDeadlineTests {
     }
 
     @Test
-    void lossBeforeTheTimeoutIsToldAsALoss() {
+    void lossBeforeTheTimeoutIsReportedAsALoss() {
         rig.limit(visibility);
         rig.store.onRenew(requested -> Set.of());
 

@@ -28,7 +28,7 @@ class LeaseTests {
     }
 
     @Test
-    void leaseIsLostAtItsCeilingAndOnceAndNoListenerIsToldOfIt() {
+    void leaseIsLostAtItsCeilingAndOnceAndNoListenerIsNotified() {
         tickFor(CEILING.minusSeconds(1));
         assertThat(rig.timesLost).hasValue(0);
         assertThat(lease.isHeld()).isTrue();

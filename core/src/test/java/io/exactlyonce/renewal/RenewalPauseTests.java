@@ -20,7 +20,7 @@ class RenewalPauseTests {
     private final RenewalRig rig = RenewalRig.renewing();
 
     @Test
-    void tickThatIsASecondLateIsToldWithItsLength(CapturedOutput output) {
+    void tickThatIsASecondLateIsReportedWithItsLength(CapturedOutput output) {
         rig.start(60);
 
         rig.advance(Duration.ofMillis(1_099));

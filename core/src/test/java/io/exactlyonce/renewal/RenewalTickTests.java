@@ -25,7 +25,7 @@ class RenewalTickTests {
     }
 
     @Test
-    void whatIsAddedWhileATickAsksTheOthersIsAskedInTime() {
+    void whatIsAddedWhileATickChecksTheOthersIsCheckedInTime() {
         lease(10, () -> lease(4, rig.timesLost::incrementAndGet));
 
         rig.tickFor(Duration.ofMillis(9_500 + 3_700));
@@ -36,7 +36,7 @@ class RenewalTickTests {
     }
 
     @Test
-    void tickThatThrowsIsFollowedByOneThatAsksEach() {
+    void tickThatThrowsIsFollowedByOneThatChecksEach() {
         for (int lease = 0; lease < 10; lease++) {
             lease(2, () -> {
                 rig.timesLost.incrementAndGet();

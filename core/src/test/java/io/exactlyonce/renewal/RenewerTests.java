@@ -87,7 +87,7 @@ class RenewerTests {
     }
 
     @Test
-    void leaseIsRenewedAtHalfCountedFromBeforeItWasAskedFor() {
+    void leaseIsRenewedAtHalfCountedFromBeforeItsRequest() {
         MessageVisibility visibility = start();
         long askedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(2));
@@ -174,7 +174,7 @@ class RenewerTests {
     }
 
     @Test
-    void leaseCountsFromBeforeTheStoreWasAsked() {
+    void leaseCountsFromBeforeTheRequestToTheStore() {
         MessageVisibility visibility = hold();
         rig.store.onRenew(requested -> {
             rig.clock.advance(Duration.ofSeconds(5));
@@ -358,7 +358,7 @@ class RenewerTests {
      * interrupt.
      */
     @Test
-    void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {
+    void renewalThatThrowsIsRepeatedBeforeTheLeaseIsReportedLost() {
         MessageVisibility visibility = hold();
         rig.store.loseRenewals(20);
 
@@ -392,7 +392,7 @@ class RenewerTests {
 
     @ParameterizedTest(name = "late answer {0}")
     @ValueSource(booleans = {true, false})
-    void leaseWithoutAnAnswerIsToldLostWhenItEndsAndIsNotResurrected(boolean isAnswered) {
+    void leaseWithoutAnAnswerIsReportedLostWhenItEndsAndIsNotResurrected(boolean isAnswered) {
         rig.leasesWait();
         MessageVisibility visibility = hold();
         rig.store.loseRenewals(isAnswered ? 0 : 1);
@@ -416,7 +416,7 @@ class RenewerTests {
     }
 
     @Test
-    void failureThatComesAfterTheLeaseWasToldLostChangesNothing() {
+    void failureThatComesAfterTheLeaseWasReportedLostChangesNothing() {
         MessageVisibility visibility = hold();
         rig.store.onRenew(requested -> {
             rig.tickFor(Duration.ofSeconds(10));
@@ -434,7 +434,7 @@ class RenewerTests {
 
     /** A further request would let the handler run without a valid lease until the store answers. */
     @Test
-    void leaseWhoseRenewalIsFailingIsToldLostRightAfterAPauseBeyondItsEnd() {
+    void leaseWhoseRenewalIsFailingIsReportedLostRightAfterAPauseBeyondItsEnd() {
         hold();
         rig.store.loseRenewals(1);
         rig.tickFor(Duration.ofSeconds(10));

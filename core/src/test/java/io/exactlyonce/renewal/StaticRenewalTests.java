@@ -25,7 +25,7 @@ class StaticRenewalTests {
     }
 
     @Test
-    void handlerIsToldOnceWhenItsLeaseIsAboutToEnd() {
+    void handlerIsInterruptedOnceWhenItsLeaseIsAboutToEnd() {
         MessageVisibility visibility = rig.hold(30);
 
         rig.tickFor(Duration.ofMillis(28_900));

@@ -137,7 +137,7 @@ class StoredResultsTests {
                 OptionalInt.class,
                 Thread.State.class
             })
-    void typeThatSaysWhatItsValuesAreIsTaken(Class<?> type) {
+    void typeThatNamesTheTypesOfItsValuesIsTaken(Class<?> type) {
         assertThatCode(() -> new StoredResults(TestResults.NONE, 4).requireReadable(type))
                 .doesNotThrowAnyException();
     }

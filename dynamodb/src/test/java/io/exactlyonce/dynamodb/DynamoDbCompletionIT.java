@@ -57,7 +57,7 @@ class DynamoDbCompletionIT {
      * starts the retention again.
      */
     @Test
-    void keyIsRememberedForAsLongAsItsRequestSays() {
+    void keyIsRememberedForTheRetentionOfItsRequest() {
         Duration retention = Duration.ofDays(400);
         ClaimRequest longer = new ClaimRequest(first.id(), "worker", first.lease(), InDoubt.TAKE_OVER, null, retention);
         Claim claim = handed(longer, acquire(store, longer));

@@ -122,7 +122,7 @@ class RefusedRequestsIT {
     }
 
     @Test
-    void itemThatATransactionKeepsLockedIsToldAsSuch() {
+    void itemThatATransactionKeepsLockedIsReportedAsSuch() {
         ClaimRequest held = request();
         acquire(store, held);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));

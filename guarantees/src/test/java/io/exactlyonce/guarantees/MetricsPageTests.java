@@ -82,7 +82,7 @@ class MetricsPageTests {
     }
 
     @Test
-    void everyMeterSaysWhatItIs() {
+    void everyMeterHasADescription() {
         assertThat(all().rows()).hasSizeGreaterThan(20).allSatisfy((name, row) -> {
             assertThat(row.help()).as(name).isNotBlank().doesNotContain("|");
             assertThat(row.labels()).as(name).doesNotContain("key");

@@ -49,7 +49,7 @@ class ObservabilityFilesTests {
                 "troubleshooting.md",
                 "metrics.md"
             })
-    void metersThatAreAskedForExist(String file) throws IOException {
+    void metersOfTheQueriesExist(String file) throws IOException {
         Set<String> meters = MetricsPageTests.all().rows().keySet();
 
         Set<String> unknown = all(METER, 0, read(file)).stream()

@@ -57,7 +57,7 @@ class PropertyMetadataTests {
 
     @ParameterizedTest
     @MethodSource("properties")
-    void propertyHasADefaultOrSaysWhatHoldsWithoutOne(JsonNode property) {
+    void propertyHasADefaultOrDescribesWhatHoldsWithoutOne(JsonNode property) {
         assertThat(property.has("defaultValue") || text(property, "description").contains(" Default: "))
                 .as("a default, or 'Default: ...' in the description, of %s", property)
                 .isTrue();

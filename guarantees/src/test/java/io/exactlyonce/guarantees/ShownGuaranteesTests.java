@@ -116,7 +116,7 @@ class ShownGuaranteesTests {
     }
 
     @Test
-    void testThatWasSkippedIsToldWithItsReason() throws IOException {
+    void testThatWasSkippedIsReportedWithItsReason() throws IOException {
         report("engine", "surefire-reports", "io.x.ClaimTests", "oneHolds", "<skipped message='no PgBouncer'/>");
 
         assertThat(read().notShown()).isEmpty();
@@ -124,7 +124,7 @@ class ShownGuaranteesTests {
     }
 
     @Test
-    void testWhoseAssumptionDoesNotHoldIsToldWithIt() throws IOException {
+    void testWhoseAssumptionDoesNotHoldIsReportedWithIt() throws IOException {
         report(
                 "engine",
                 "surefire-reports",

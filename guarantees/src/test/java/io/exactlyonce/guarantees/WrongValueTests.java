@@ -110,7 +110,7 @@ class WrongValueTests {
     /** The value may be a URL with a password. Spring Boot does not use such values, and refuses most of them. */
     @ParameterizedTest
     @MethodSource("groups")
-    void valueOfAGroupIsNotTold(String group) {
+    void valueOfAGroupIsNotReported(String group) {
         start(List.of(new Line(group, "hunter2", false))).ifPresent(analysis -> {
             assertThat(analysis.getDescription()).contains(group);
             assertExplains(analysis);

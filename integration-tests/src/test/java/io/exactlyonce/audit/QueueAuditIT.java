@@ -50,7 +50,7 @@ class QueueAuditIT {
     }
 
     @Test
-    void oneReceiveBeforeTheDeadLetterQueueFailsStartupWhereThatIsAskedFor(CapturedOutput output) {
+    void oneReceiveBeforeTheDeadLetterQueueFailsStartupIfConfigured(CapturedOutput output) {
         String queue = SQS.createQueue(60, SQS.createQueue(30), 1);
 
         assertThatThrownBy(() -> start(queue, "exactly-once.audit.mode=fail"))

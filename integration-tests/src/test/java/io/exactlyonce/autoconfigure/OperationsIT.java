@@ -213,7 +213,7 @@ class OperationsIT {
     }
 
     @Test
-    void concurrentCallIsToldWhenToComeBackForAsLongAsTheFirstOneRuns() throws Exception {
+    void concurrentCallGetsTheTimeOfItsRepetitionForAsLongAsTheFirstOneRuns() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         CompletableFuture<Receipt> first = CompletableFuture.supplyAsync(() -> execute(claim -> {

@@ -511,7 +511,7 @@ class HostileResponsesIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("refusedStarts")
-    void startWithAnAnswerThatCannotBeRightFailsAndSaysWhy(Case each) {
+    void startWithAnAnswerThatCannotBeRightFailsWithTheReason(Case each) {
         int start = log.text().length();
         SqsMessageListenerContainer<?> container = application.container("restarted");
         container.stop();

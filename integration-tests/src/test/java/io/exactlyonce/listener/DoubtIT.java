@@ -113,7 +113,7 @@ class DoubtIT {
 
     /** The call would be the first one in which a listener that parks gets a key in doubt. */
     @Test
-    void callOfASharedScopeLeavesADoubtToAPersonIfToldTo() {
+    void callOfASharedScopeLeavesADoubtToAPersonIfConfigured() {
         abandon();
         try (TestApplication application = start()) {
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);

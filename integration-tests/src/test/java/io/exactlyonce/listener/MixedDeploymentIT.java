@@ -206,7 +206,7 @@ class MixedDeploymentIT {
     }
 
     @Test
-    void handlerThatAsksBothIsTheDocumentedOne() {
+    void handlerThatChecksBothIsTheDocumentedOne() {
         assertThat(DOCUMENT.block("both")).isEqualTo(DocumentedCode.example(MixedDeploymentIT.class, "both"));
     }
 }

@@ -103,7 +103,7 @@ class OutageIT {
     }
 
     @Test
-    void handlerIsInterruptedByAnOutageLongerThanTheLeaseAndTheNextAttemptKnows() {
+    void handlerIsInterruptedByAnOutageLongerThanTheLeaseAndTheNextAttemptIsInDoubt() {
         try (TestApplication application = start(Map.of())) {
             BlockingListener listener = application.bean(BlockingListener.class);
             SQS.send(queue, "o1");

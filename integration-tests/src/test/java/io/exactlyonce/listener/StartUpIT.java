@@ -119,7 +119,7 @@ class StartUpIT {
     }
 
     @Test
-    void startIsToldInOneLineForEachListenerWithoutSecrets(CapturedOutput output) {
+    void startIsLoggedInOneLineForEachListenerWithoutSecrets(CapturedOutput output) {
         String secret = database + "?user=" + EmbeddedDatabase.shared().username() + "&password="
                 + EmbeddedDatabase.shared().password();
         TestApplication.start(database, Map.of("test.queue", queue, "spring.datasource.url", secret), Good.class)
@@ -258,7 +258,7 @@ class StartUpIT {
 
     /** The missing queue is detected first, because containers look up their queues while the database check runs. */
     @Test
-    void databaseThatIsDownIsToldBeforeAQueueThatDoesNotExist(CapturedOutput output) {
+    void databaseThatIsDownIsReportedBeforeAQueueThatDoesNotExist(CapturedOutput output) {
         assertStopped(
                 output,
                 Good.class,
@@ -270,7 +270,7 @@ class StartUpIT {
 
     /** The database accepts connections but sends nothing. */
     @Test
-    void anotherMistakeFailsStartupWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
+    void anotherMistakeFailsStartupWhileASilentDatabaseIsBeingChecked(CapturedOutput output) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertStopped(
                     output,

@@ -60,7 +60,7 @@ class WindowWatchIT {
     }
 
     @Test
-    void warningComesBeforeTheFirstOverrunAndThresholdsAreToldOnce() {
+    void warningComesBeforeTheFirstOverrunAndThresholdsAreReportedOnce() {
         String queue = SQS.createQueue(WINDOW_SECONDS);
         try (TestApplication application = TestApplication.on(queue, Listener.class, Warnings.class);
                 CapturedLog log = new CapturedLog()) {

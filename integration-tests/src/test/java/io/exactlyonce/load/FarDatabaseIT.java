@@ -140,7 +140,7 @@ class FarDatabaseIT {
      * more.
      */
     @Test
-    void startThatFailsForTheDistanceSaysWhatToRaise(CapturedOutput output) {
+    void startThatFailsForTheDistanceNamesWhatToRaise(CapturedOutput output) {
         far.moveTo(DISTANCE);
 
         assertThatThrownBy(() -> start(Map.of())).isNotNull();

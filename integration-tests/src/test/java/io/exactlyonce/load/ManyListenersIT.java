@@ -198,7 +198,7 @@ class ManyListenersIT {
     }
 
     @Test
-    void auditTellsWherePollsMayKeepAllConnections() {
+    void auditReportsWherePollsMayKeepAllConnections() {
         int connections = LISTENERS / 2;
         try (TestApplication application = start(LISTENERS, Map.of("test.connections", String.valueOf(connections)))) {
             QueueAudit audit = application.bean(QueueAudit.class);

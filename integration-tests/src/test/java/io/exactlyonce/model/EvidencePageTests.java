@@ -238,7 +238,7 @@ class EvidencePageTests {
     }
 
     @Test
-    void everythingThatIsNotPromisedAndEveryFailureHasATestOrSaysThatThereIsNone() {
+    void everythingThatIsNotPromisedAndEveryFailureHasATestOrStatesThatThereIsNone() {
         assertThat(ids("N")).hasSizeGreaterThan(5);
         assertThat(ids("F")).hasSizeGreaterThan(20);
         assertThat(EVIDENCE_OF.keySet()).containsAll(ROWS.keySet());
@@ -272,7 +272,7 @@ class EvidencePageTests {
     @ParameterizedTest
     @ValueSource(
             strings = {"P1", "P1 `FooTests#bar`", "P1 shown", "X1 FooTests#bar", "P1 FooTests#bar remark", "S1 site"})
-    void lineThatSaysSomethingElseIsRefused(String line) {
+    void lineThatDiffersIsRefused(String line) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Evidence.parse(line))
                 .withMessageContaining(line);

@@ -110,7 +110,7 @@ enum SqlCheck {
             "THEN set_config('synchronous_commit',",
             "THEN set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
-                    + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
+                    + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationConfigures"),
     /** A takeover requires the status that was read, because a late owner may have completed the key since. */
     STATUS_THAT_WAS_READ(
             "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",

@@ -63,7 +63,7 @@ class ClaimPoolIT {
 
     /** Trap: restoring a setting of the closed connection failed as well, and hid the first failure. */
     @Test
-    void connectionThatEndsWhileItsStatementsAreCheckedIsToldWithItsReason() {
+    void connectionThatEndsWhileItsStatementsAreCheckedIsReportedWithItsReason() {
         String url = SERVER.createDatabase();
         var others = new JdbcTemplate(SERVER.dataSource(url));
         DataSource ending =
@@ -91,7 +91,7 @@ class ClaimPoolIT {
     }
 
     @Test
-    void checkTellsAReplica() {
+    void checkDetectsAReplica() {
         try (ClaimPool pool = pool(replicaUrl)) {
             ClaimDatabaseException unavailable = refusalOf(pool);
             assertThat(unavailable.problem())

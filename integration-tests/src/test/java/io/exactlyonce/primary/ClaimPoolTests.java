@@ -83,7 +83,7 @@ class ClaimPoolTests {
                 "jdbc:postgresql://a,b/shop?ssl=true&targetServerType=slave&targetServerType=any&x=y | jdbc:postgresql://a,b/shop?ssl=true&&&x=y",
                 "jdbc:postgresql://a/shop?options=-c%20targetServerType=any | jdbc:postgresql://a/shop?options=-c%20targetServerType=any"
             })
-    void driverIsToldToFindThePrimaryWhateverTheUrlSays(String url, String without) {
+    void driverIsConfiguredToFindThePrimaryWhateverTheUrlHas(String url, String without) {
         var driver = new PrimaryDriver.OneTarget(ImpatientPool.target(url, null, null), ClaimPool.TIMEOUT);
 
         assertThat(driver.getUrl()).isEqualTo(without);
@@ -135,7 +135,7 @@ class ClaimPoolTests {
                 "jdbc:oracle:thin:me/secret@db:1521/shop",
                 "jdbc:h2:mem:shop;USER=me;PASSWORD=secret",
             })
-    void secretsAreNotTold(String url) {
+    void secretsAreNotReported(String url) {
         var target = new ClaimPool.Target("exactly-once.datasource.url", url, "me", "secret");
         try (var pool = ImpatientPool.of(target)) {
             assertThat(target.toString()).doesNotContain("secret").endsWith(" of exactly-once.datasource.url");
@@ -155,7 +155,7 @@ class ClaimPoolTests {
                 "jdbc-secretsmanager:postgresql://db/shop | db/shop",
                 "nonsense | nonsense",
             })
-    void hostsAndDatabaseAreTold(String url, String target) {
+    void hostsAndDatabaseAreReported(String url, String target) {
         try (var pool = ImpatientPool.of(url)) {
             assertThat(pool.target()).isEqualTo(target);
         }

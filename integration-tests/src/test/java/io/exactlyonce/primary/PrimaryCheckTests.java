@@ -65,7 +65,7 @@ class PrimaryCheckTests {
     }
 
     @Test
-    void databaseOfAnotherKindIsToldWithItsAnswerAndNotTakenForUnreachable() {
+    void databaseOfAnotherKindIsReportedWithItsAnswerAndNotTakenForUnreachable() {
         var target = ImpatientPool.target("jdbc:h2:mem:shop;USER=me;PASSWORD=secret", "me", "secret");
 
         try (var pool = ImpatientPool.of(target, new OtherDatabase())) {

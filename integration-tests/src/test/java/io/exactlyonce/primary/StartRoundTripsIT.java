@@ -41,7 +41,7 @@ class StartRoundTripsIT {
     }
 
     @Test
-    void startAsksLittleOnTwoConnections() {
+    void startSendsFewStatementsOnTwoConnections() {
         try (ClaimPool pool = pool();
                 var database = new ClaimDatabase(
                         pool,
@@ -57,7 +57,7 @@ class StartRoundTripsIT {
     }
 
     @Test
-    void healthAsksOnce() {
+    void healthSendsOneRequest() {
         try (ClaimPool pool = pool();
                 var database = new ClaimDatabase(
                         pool, TestDatabase.table(pool.dataSource()), DatabaseInitializationMode.ALWAYS, () -> {})) {
@@ -72,7 +72,7 @@ class StartRoundTripsIT {
     }
 
     @Test
-    void healthTellsThatTheTableIsGone() {
+    void healthReportsThatTheTableIsGone() {
         try (ClaimPool pool = pool();
                 var database = new ClaimDatabase(
                         pool, TestDatabase.table(pool.dataSource()), DatabaseInitializationMode.ALWAYS, () -> {})) {

@@ -39,7 +39,7 @@ class DeviatesOnTests {
 
     /** The excerpts are from the pages of LocalStack 4.14.0 and moto 5.2.5. */
     @Test
-    void serverAtAnAddressSaysItselfWhatItIs() throws IOException {
+    void serverAtAnAddressIsDetectedByItsAnswers() throws IOException {
         assertThat(productOf(Map.of("/_localstack/health", "{\"services\": {\"sqs\": \"available\"}}")))
                 .isEqualTo(SqsProduct.LOCALSTACK);
         assertThat(productOf(Map.of("/moto-api/", "<title>Moto</title>"))).isEqualTo(SqsProduct.MOTO);

@@ -164,7 +164,7 @@ class BookshopTests @Autowired constructor(
     }
 
     @Test
-    fun chargeThatTheProviderKnowsIsNotRepeated() {
+    fun chargeThatTheProviderHasMadeIsNotRepeated() {
         val first = driver.deliver(order("A-1", "payments").crashAt(CrashPoint.AFTER_HANDLER))
 
         assertThat(driver.redeliver(first)).isDeleted().didNotReachItsHandler()

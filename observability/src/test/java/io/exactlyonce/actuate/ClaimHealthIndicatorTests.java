@@ -65,7 +65,7 @@ class ClaimHealthIndicatorTests {
     }
 
     @Test
-    void pausedListenerIsDownAndSaysWhy() {
+    void pausedListenerIsDownWithTheReason() {
         listeners.subscribed(orders);
         gate.pause(true);
 

@@ -65,7 +65,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void valueThatSqsQuotesIsNotTold() {
+    void valueThatSqsQuotesIsNotReported() {
         DeadLetterRedrive.Refusal refusal =
                 refused(refusal(400, "InvalidParameterValue", "Value AQEB4711 for parameter TaskHandle is invalid"));
 
@@ -74,7 +74,7 @@ class DeadLetterRedriveTests {
 
     /** SQS may quote the request with its session token after the first line of an error text. */
     @Test
-    void missingRightIsToldWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {
+    void missingRightIsReportedWithWhatToAllowAndNothingThatSqsQuotesOfTheRequest(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal = refused(refusal(
                 403,
                 "AccessDenied",
@@ -107,7 +107,7 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void failureThatGivesNoReasonIsToldByItsStatusOrItsTypeAlone() {
+    void failureThatGivesNoReasonIsReportedByItsStatusOrItsTypeAlone() {
         assertThat(refused(SqsException.builder().statusCode(501).build()).reason())
                 .isEqualTo("SQS answered with status 501");
         assertThat(refused(SdkClientException.create("proxy http://shop:hunter2@proxy refused"))

@@ -256,7 +256,7 @@ class DeadLettersTests {
 
     /** A search receives messages. After enough receives, SQS would move messages that the operator has not chosen. */
     @Test
-    void redriveFromAQueueWithADeadLetterQueueOfItsOwnSaysWhyItIsNotSearched() {
+    void redriveFromAQueueWithADeadLetterQueueOfItsOwnReturnsWhyItIsNotSearched() {
         put("1", "orders");
         sqs.policy = "{\"deadLetterTargetArn\":\"%sgraveyard\",\"maxReceiveCount\":1}".formatted(ARN);
 

@@ -381,7 +381,7 @@ class ExactlyOnceEndpointTests {
 
     /** The store may have recorded the decision, so the audit line must not depend on the reply. */
     @Test
-    void whoAskedForADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
+    void whoMadeADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
         ParkedClaims claims = mock();
         when(claims.release(SEEN_CLAIM)).thenThrow(new IllegalStateException("connection reset"));
 

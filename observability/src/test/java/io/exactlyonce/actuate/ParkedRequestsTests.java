@@ -201,7 +201,7 @@ class ParkedRequestsTests {
     }
 
     @Test
-    void answerSaysWhichWereDecidedAndWhichSomebodyElseDecidedFirst(CapturedOutput output) {
+    void answerHasWhichWereDecidedAndWhichSomebodyElseDecidedFirst(CapturedOutput output) {
         ParkedClaim free = store.park("orders", "card-1", TIMEOUT, NOON);
         ParkedClaim taken = store.park("orders", "card-2", TIMEOUT, NOON);
         UUID unknown = UUID.randomUUID();
@@ -243,7 +243,7 @@ class ParkedRequestsTests {
     }
 
     @Test
-    void answerSaysThatMoreMatch() {
+    void answerHasThatMoreMatch() {
         for (int i = 0; i < 3; i++) {
             store.park("orders", "card-" + i, TIMEOUT, NOON);
         }

@@ -124,7 +124,7 @@ class QueueAuditTests {
 
     /** Reading attributes loads about a hundred classes, so startup does not wait for it. */
     @Test
-    void whatIsOnlyToldIsReadASecondAfterTheStartAndNotOfAListenerThatHasEnded() {
+    void whatIsOnlyReportedIsReadASecondAfterTheStartAndNotOfAListenerThatHasEnded() {
         timer.hold();
         QueueAudit audit = audit(AuditMode.WARN);
         Subscription ended = orders();
@@ -401,7 +401,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void errorFailsStartupWhereThatIsAskedForUnlessItsRuleIsSilenced() {
+    void errorFailsStartupIfConfiguredUnlessItsRuleIsSilenced() {
         sqs.redrives(1);
         QueueAudit audit = audit(AuditMode.FAIL);
 
@@ -493,7 +493,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void rightToRenewIsAskedForOnceUnlessThereWasNoAnswer() {
+    void rightToRenewIsCheckedOnceUnlessThereWasNoAnswer() {
         sqs.renewalAnswer = ScriptedSqs.failure(503, "ServiceUnavailable");
         QueueAudit audit = audited();
         sqs.renewalAnswer = ScriptedSqs.failure(400, "ReceiptHandleIsInvalid");
@@ -507,7 +507,7 @@ class QueueAuditTests {
 
     /** An operator who follows the remedy sees its success. */
     @Test
-    void deniedRightIsAskedForAgainUntilItIsGranted(CapturedOutput output) {
+    void deniedRightIsCheckedAgainUntilItIsGranted(CapturedOutput output) {
         sqs.renewalAnswer = ScriptedSqs.failure(403, "AccessDenied");
         QueueAudit audit = audited();
         assertThat(findings(audit))
@@ -549,7 +549,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void attributesThatTheListenerHasReadMeanwhileAreNotAskedForAgain() {
+    void attributesThatTheListenerHasReadMeanwhileAreNotRequestedAgain() {
         QueueAudit audit = audit(AuditMode.WARN);
         Subscription orders = orders();
         SqsQueue listener = (SqsQueue) orders.visibility();
@@ -632,7 +632,7 @@ class QueueAuditTests {
     }
 
     @Test
-    void levelsAreToldAsSqsTellsThem() {
+    void levelsAreReportedAsSqsReturnsThem() {
         sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessages", "7")
                 .with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessagesNotVisible", "3");
         findings();

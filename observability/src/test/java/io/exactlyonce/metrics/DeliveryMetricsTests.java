@@ -87,7 +87,7 @@ class DeliveryMetricsTests {
     }
 
     @Test
-    void redeliveriesAndAgesAreTold() {
+    void redeliveriesAndAgesAreReported() {
         deadLetterAfter(8);
         metrics.subscribed(orders);
         assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(8);

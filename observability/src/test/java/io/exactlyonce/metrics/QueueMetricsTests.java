@@ -33,7 +33,7 @@ class QueueMetricsTests {
     }
 
     @Test
-    void whatIsNotToldHasNoGauge() {
+    void whatIsNotReportedHasNoGauge() {
         metrics.observed(orders, new Levels(1L, null, null, null));
 
         assertThat(registry.getMeters()).hasSize(1);

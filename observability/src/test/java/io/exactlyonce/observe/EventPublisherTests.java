@@ -100,7 +100,7 @@ class EventPublisherTests {
      * place.
      */
     @Test
-    void eventsThatCannotBeKeptAreDroppedAndToldOnceAMinuteWithTheirNumber(CapturedOutput output) {
+    void eventsThatCannotBeKeptAreDroppedAndLoggedOnceAMinuteWithTheirNumber(CapturedOutput output) {
         AtomicInteger offered = new AtomicInteger();
         EventPublisher full = new EventPublisher(
                 published::add,

@@ -109,7 +109,7 @@ class PreventedTests {
      * ran.
      */
     @Test
-    void deliveryWithoutAHandlerIsNotTold(CapturedOutput output) {
+    void deliveryWithoutAHandlerIsNotReported(CapturedOutput output) {
         Delivery waited = new Delivery(orders, orders.settings(), "id", "handle", 1, clock.nanoTime());
         clock.advance(Duration.ofSeconds(94));
 

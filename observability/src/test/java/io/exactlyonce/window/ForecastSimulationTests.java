@@ -70,7 +70,7 @@ class ForecastSimulationTests {
     }
 
     @Test
-    void driftIsToldBeforeItsOverrunUnlessChanceOrAJumpBringsIt() {
+    void driftIsReportedBeforeItsOverrunUnlessChanceOrAJumpBringsIt() {
         assertThat(gradual).hasSizeGreaterThanOrEqualTo(20);
         assertThat(gradual)
                 .allSatisfy(each -> assertThat(each.run().overrunAt())
@@ -89,7 +89,7 @@ class ForecastSimulationTests {
     }
 
     @Test
-    void overrunThatLastsIsTold() {
+    void overrunThatLastsIsReported() {
         assertThat(Stream.of(gradual, further, jumps).flatMap(List::stream))
                 .allSatisfy(each -> assertThat(each.run().told())
                         .as(each.shape().name())
@@ -98,7 +98,7 @@ class ForecastSimulationTests {
     }
 
     @Test
-    void jumpIsToldWithinSeventySeconds() {
+    void jumpIsReportedWithinSeventySeconds() {
         assertThat(jumps)
                 .isNotEmpty()
                 .allSatisfy(each ->

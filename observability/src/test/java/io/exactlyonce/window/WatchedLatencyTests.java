@@ -46,7 +46,7 @@ class WatchedLatencyTests {
     }
 
     @Test
-    void eachThresholdIsToldOnceUntilThereWasARecovery() {
+    void eachThresholdIsReportedOnceUntilThereWasARecovery() {
         assertThat(feed(600, i -> 10)).isEmpty();
         assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR);
         assertThat(feed(1_200, i -> 33)).containsExactly(Kind.BREACHED);

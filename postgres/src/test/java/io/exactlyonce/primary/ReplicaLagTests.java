@@ -15,7 +15,7 @@ class ReplicaLagTests {
     }
 
     @Test
-    void ofTwoReplicasOfOneNameTheWorseIsTold() {
+    void ofTwoReplicasOfOneNameTheWorseIsReported() {
         ReplicaLag late = new ReplicaLag("replica", Duration.ofSeconds(2), 10);
         ReplicaLag far = new ReplicaLag("replica", Duration.ofSeconds(1), 20);
         ReplicaLag worse = new ReplicaLag("replica", Duration.ofSeconds(2), 20);

@@ -27,7 +27,7 @@ class ReplicaMonitorTests {
     }
 
     @Test
-    void changeIsTold(CapturedOutput output) {
+    void changeIsReported(CapturedOutput output) {
         warnings.warn(List.of(replica("a", false)));
         warnings.warn(List.of(replica("a", true)));
         assertThat(output).contains("wait for a synchronous replica again");
@@ -52,7 +52,7 @@ class ReplicaMonitorTests {
     }
 
     @Test
-    void missingGrantIsToldOnceAndNothingIsConcludedFromWhatCannotBeSeen(CapturedOutput output) {
+    void missingGrantIsReportedOnceAndNothingIsConcludedFromWhatCannotBeSeen(CapturedOutput output) {
         var hidden = new ReplicaMonitor.Status("unnamed@local", false, false, 0, 0);
         warnings.warn(List.of(hidden));
         warnings.warn(List.of(hidden));
@@ -61,7 +61,7 @@ class ReplicaMonitorTests {
     }
 
     @Test
-    void failureIsToldOncePerOutage(CapturedOutput output) {
+    void failureIsReportedOncePerOutage(CapturedOutput output) {
         warnings.unreadable(new IllegalStateException("first"));
         warnings.unreadable(new IllegalStateException("second"));
         warnings.warn(List.of());

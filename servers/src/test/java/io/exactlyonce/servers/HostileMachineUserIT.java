@@ -229,7 +229,7 @@ class HostileMachineUserIT {
     }
 
     @Test
-    void requestThatKnowsThePathIsAnswered() throws Exception {
+    void requestWithThePathIsAnswered() throws Exception {
         HttpResponse<String> answer =
                 post(sqs.getEndpoint().getPath(), "application/x-www-form-urlencoded", "Action=ListQueues");
 

@@ -85,7 +85,7 @@ class ObservedInMemoryTests {
     }
 
     @Test
-    void duplicateIsSeenByAnyInstanceAndMismatchesAreToldApart() {
+    void duplicateIsSeenByAnyInstanceAndMismatchesAreDistinguished() {
         begin(here).ended(null);
         begin(there).ended(null);
         begin(here).ended(new IllegalStateException());
@@ -123,7 +123,7 @@ class ObservedInMemoryTests {
     }
 
     @Test
-    void handlerThatOutlivesItsLeaseElsewhereIsToldByBothInstances() {
+    void handlerThatOutlivesItsLeaseElsewhereIsReportedByBothInstances() {
         Handler slow = begin(here);
         store.advance(LEASE);
         Handler again = begin(there);

@@ -29,7 +29,7 @@ class PostgresClaimStoreIT extends ClaimStoreContract {
     }
 
     @Test
-    void serverHasTheVersionThatTheBuildSays() {
+    void serverHasTheVersionOfTheBuild() {
         String wanted = System.getProperty("postgres.version");
         assumeThat(wanted).as("only the build says it").isNotNull();
 

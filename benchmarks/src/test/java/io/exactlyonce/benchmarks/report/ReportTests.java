@@ -59,7 +59,7 @@ class ReportTests {
     }
 
     @Test
-    void targetsOfScenariosThatDidNotTakePartAreLeftOutAndMissingOnesTold() {
+    void targetsOfScenariosThatDidNotTakePartAreLeftOutAndMissingOnesReported() {
         startUp.ended(Duration.ZERO);
         Report other = new Report(Map.of(), List.of(new Findings("d")), folder.resolve("results.json"));
 
@@ -80,7 +80,7 @@ class ReportTests {
     }
 
     @Test
-    void failureOfAScenarioIsToldWithWhatItHadFound() {
+    void failureOfAScenarioIsReportedWithItsFindings() {
         latency.failed(new IllegalStateException("a duplicate"));
 
         assertThat(report.markdown())

@@ -163,7 +163,7 @@ class CheckerTests {
     }
 
     @Test
-    void doubtIsToldAlsoIfAnObservingWorkerHadTheKeyMeanwhile() {
+    void doubtIsReportedAlsoIfAnObservingWorkerHadTheKeyMeanwhile() {
         Verdict verdict = story().tell(external("k"))
                 .tell(entered("k", "a", 1, false))
                 .tell(killed("a"))
@@ -259,7 +259,7 @@ class CheckerTests {
     // Repeated effects
 
     @Test
-    void repeatAfterACrashThatTheNextAttemptKnowsOfIsExplained() {
+    void repeatAfterACrashIsExplainedIfTheNextAttemptIsInDoubt() {
         Verdict verdict = acted(
                         acted(story().tell(external("k")), "a", 1, false).tell(killed("a")), "b", 2, true)
                 .tell(done("k", "b"))
@@ -944,7 +944,7 @@ class CheckerTests {
     }
 
     @Test
-    void ofTwoDecisionsOneCountsAndTheOtherIsToldSo() {
+    void ofTwoDecisionsOneCountsAndTheOtherIsRefused() {
         Story story = abandoned(true)
                 .tell(deciding("k", "a", "op"))
                 .tell(deciding("k", "a", "other"))
@@ -1009,7 +1009,7 @@ class CheckerTests {
     }
 
     @Test
-    void releaseMayBeToldAsLostWhereTheClientRepeatsIt() {
+    void releaseMayBeReportedAsLostWhereTheClientRepeatsIt() {
         Story story = releaseToldAsLost(true, true);
 
         assertHolds(story.judgeOfDynamoDb());
@@ -1020,7 +1020,7 @@ class CheckerTests {
 
     @ParameterizedTest(name = "paused {0}, claimed again {1}")
     @CsvSource({"true, false", "false, true"})
-    void releaseMustNotBeToldAsLostWithoutAFaultOrAnotherAttempt(boolean isPaused, boolean isClaimedAgain) {
+    void releaseMustNotBeReportedAsLostWithoutAFaultOrAnotherAttempt(boolean isPaused, boolean isClaimedAgain) {
         assertBroken(releaseToldAsLost(isPaused, isClaimedAgain).judgeOfDynamoDb(), Invariant.DECISION_STANDS);
     }
 

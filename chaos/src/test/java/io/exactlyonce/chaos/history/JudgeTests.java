@@ -34,7 +34,7 @@ class JudgeTests {
     }
 
     @Test
-    void badRunIsToldWithItsEvents() throws Exception {
+    void badRunIsReportedWithItsEvents() throws Exception {
         List<Event> stuck = List.of(
                 Story.external("k").get(0),
                 Story.external("k").get(1),
@@ -47,7 +47,7 @@ class JudgeTests {
     }
 
     @Test
-    void usageIsToldWhereArgumentsAreMissing() throws Exception {
+    void usageIsPrintedIfArgumentsAreMissing() throws Exception {
         assertThat(Judge.judge(new String[0], new PrintStream(output))).isEqualTo(2);
     }
 }

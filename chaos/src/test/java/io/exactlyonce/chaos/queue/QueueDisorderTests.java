@@ -13,7 +13,7 @@ class QueueDisorderTests {
     private final QueueDisorder disorder = new QueueDisorder(7, ALWAYS);
 
     @Test
-    void messageComesASecondTimeButNeverMoreThanWereAskedFor() {
+    void messageComesASecondTimeButNeverMoreThanWereRequested() {
         assertThat(disorder.disturb("mails", messages("a", "b"), 2)).hasSize(2);
         assertThat(disorder.disturb("mails", messages("c"), 2)).hasSize(2);
         assertThat(disorder.disturb("mails", messages("d", "e"), 2)).hasSize(2);

@@ -42,7 +42,7 @@ final class Permits {
 
     Permits(BatchAwareBackPressureHandler original, SqsContainerOptions options) {
         this.original = original;
-        this.isCounted = isAwsprings(options);
+        this.isCounted = hasBackPressureOfSpringCloudAws(options);
         this.mode = options.getBackPressureMode();
         this.most = options.getMaxConcurrentMessages();
         this.perPoll = options.getMaxMessagesPerPoll();
@@ -52,7 +52,7 @@ final class Permits {
      * Returns whether back pressure is Spring Cloud AWS's own. Another implementation may treat released permits as
      * ended messages.
      */
-    static boolean isAwsprings(SqsContainerOptions options) {
+    static boolean hasBackPressureOfSpringCloudAws(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
                 == SqsContainerOptions.builder().build().getBackPressureHandlerFactory();
     }

@@ -38,7 +38,7 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
      *
      * @return empty if such a header is missing or replaced
      */
-    public static Optional<SqsMessage> fromAwspring(Message<?> message) {
+    public static Optional<SqsMessage> fromSpringCloudAws(Message<?> message) {
         return message.getHeaders().get(SqsHeaders.SQS_SOURCE_DATA_HEADER)
                                 instanceof software.amazon.awssdk.services.sqs.model.Message source
                         && message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER)

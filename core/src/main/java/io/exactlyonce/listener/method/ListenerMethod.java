@@ -94,7 +94,7 @@ public record ListenerMethod(
      * reports that only when the handler requests the key, so that no handler is prevented from running.
      */
     Claim observedClaim(Message<?> message) {
-        SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
+        SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
         int attempt = polled == null ? 1 : polled.receiveCount();
         try {
             if (polled == null) {

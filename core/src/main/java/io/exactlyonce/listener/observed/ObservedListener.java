@@ -76,7 +76,7 @@ record ObservedListener<T>(
     private void polled(Collection<Message<T>> messages) {
         Map<String, Supplier<@Nullable ObservedRun>> read = new HashMap<>();
         for (Message<T> message : messages) {
-            SqsMessage.fromAwspring(message)
+            SqsMessage.fromSpringCloudAws(message)
                     .ifPresent(known -> read.put(known.source().receiptHandle(), read(message, known)));
         }
         POLLED.set(read);
@@ -154,7 +154,7 @@ record ObservedListener<T>(
 
     /** Starts a run. Reads the key only now if an interceptor has changed the thread. */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
-        SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
+        SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
         if (polled == null) {
             claims.notObserved(unknownQueue, NotObserved.MESSAGE, null);
             return null;

@@ -111,7 +111,7 @@ class GroupCommitFailureTests {
      * are sent again, and each lease counts from the time at which its half is sent.
      */
     @Test
-    void claimsAreAskedForWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
+    void claimsAreRequestedWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
         Batch busy = rig.block();
         var first = rig.front.claimAsync(List.of(request(newKey())));
         var second = rig.front.claimAsync(List.of(request(newKey())));

@@ -71,7 +71,7 @@ class DeliveriesTests {
     }
 
     @Test
-    void attemptThatParksItsKeyOnTheLastReceiveIsToldAsTheLastAndLoggedAsParked(CapturedOutput output) {
+    void attemptThatParksItsKeyOnTheLastReceiveIsReportedAsTheLastAndLoggedAsParked(CapturedOutput output) {
         Delivery last = rig.receiveLast();
         InDoubtSettings one = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
         rig.failureOf(last, DeliveryRig.spec(one), claim -> {

@@ -146,7 +146,7 @@ class DeliveryPipelineTests {
      * lease from the start of the call.
      */
     @Test
-    void timeForWhichTheStoreIsAskedIsPartOfALease() throws Throwable {
+    void timeOfTheRequestToTheStoreIsPartOfALease() throws Throwable {
         rig.store.onClaim(() -> {
             rig.clock.advance(Duration.ofSeconds(3));
             return new Acquired(1, 17, false);

@@ -274,7 +274,7 @@ class HandlerStageTests {
     }
 
     @Test
-    void fenceAsksTheStoreForThisClaimAlsoWhenTheLeaseSeemsOver() throws Throwable {
+    void fenceChecksThisClaimAtTheStoreAlsoWhenTheLeaseSeemsOver() throws Throwable {
         rig.store.onFence(claimed -> claimed.equals(rig.claimed()));
 
         rig.process(delivery, claim -> {

@@ -116,7 +116,7 @@ class TransactionalBatchTests {
     }
 
     @Test
-    void allShareOneTransactionAndNothingIsAskedOfTheStore() throws Throwable {
+    void allShareOneTransactionAndTheStoreGetsNoRequest() throws Throwable {
         rig.process(receive("", "", ""), this::called);
 
         assertThat(calls).containsExactly(List.of("0", "1", "2"));

@@ -406,7 +406,7 @@ class TransactionalHandlerTests {
     }
 
     @Test
-    void keyThatAnotherWorkerTookOverIsNotToldAsParked() {
+    void keyThatAnotherWorkerTookOverIsNotReportedAsParked() {
         rig.store.onPark(parked -> Set.of());
 
         failParking();

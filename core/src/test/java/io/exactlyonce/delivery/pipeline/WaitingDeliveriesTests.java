@@ -386,7 +386,7 @@ class WaitingDeliveriesTests {
 
     @ParameterizedTest
     @CsvSource({"3, 0", "4, 1", "5, 1"})
-    void lastReceivesBeforeTheDeadLetterQueueAreToldOnceAMinute(int receiveCount, int warnings, CapturedOutput output)
+    void lastReceivesBeforeTheDeadLetterQueueAreLoggedOnceAMinute(int receiveCount, int warnings, CapturedOutput output)
             throws Throwable {
         Subscription fiveReceives = rig.receiving(5);
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "one", receiveCount));

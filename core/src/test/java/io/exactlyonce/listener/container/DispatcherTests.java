@@ -367,7 +367,7 @@ class DispatcherTests {
 
     /** Trap: callbacks received the polled message, which lacks the changes of interceptors. */
     @Test
-    void acknowledgementResultCallbackIsToldOfMessagesAsInterceptorsHandedThemOn() {
+    void acknowledgementResultCallbackGetsMessagesAsInterceptorsHandedThemOn() {
         for (DispatcherRig rig :
                 List.of(new DispatcherRig(new Reruns(), "orders"), new DispatcherRig(new Batches(), "orders"))) {
             rig.interceptor = message -> MessageBuilder.<Object>withPayload("changed")

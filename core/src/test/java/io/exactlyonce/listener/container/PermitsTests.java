@@ -63,7 +63,7 @@ class PermitsTests {
      */
     @ParameterizedTest
     @CsvSource({"AUTO, 1", "FIXED_HIGH_THROUGHPUT, 10", "ALWAYS_POLL_MAX_MESSAGES, 1"})
-    void onePollAtATimeWaitsWhereNoneBringsAnythingUnlessTheModeSaysOtherwise(BackPressureMode mode, int pollsAtATime)
+    void onePollAtATimeWaitsWhereNoneBringsAnythingUnlessTheModeDiffers(BackPressureMode mode, int pollsAtATime)
             throws Exception {
         Permits permits = permits(SqsContainerOptions.builder().backPressureMode(mode));
         assertThat(permits.mostPolls()).isEqualTo(pollsAtATime);

@@ -49,7 +49,7 @@ class PollFailuresTests {
 
     @ParameterizedTest
     @MethodSource("timeouts")
-    void clientThatIsLessPatientThanItsPollsIsToldOfOnce(Throwable timeout, CapturedOutput output) {
+    void clientThatIsLessPatientThanItsPollsIsReportedOnce(Throwable timeout, CapturedOutput output) {
         failures.log(orders, new CompletionException(timeout), Duration.ofSeconds(20));
         failures.log(orders, new CompletionException(timeout), Duration.ofSeconds(20));
 

@@ -158,7 +158,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void messageLeavesOnceHoweverOftenItIsTold() {
+    void messageLeavesOnceHoweverOftenItIsReported() {
         poll(2);
         begin(2);
         Object first = running.get(0);

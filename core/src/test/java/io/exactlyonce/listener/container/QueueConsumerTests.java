@@ -192,7 +192,7 @@ class QueueConsumerTests {
      * {@code maxDelayBetweenPolls} before it polls again.
      */
     @Test
-    void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItAskedFor() {
+    void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItRequested() {
         start(options -> options.maxConcurrentMessages(20).maxDelayBetweenPolls(Duration.ofHours(1)));
         awaitRequests(1);
         sqs.answer(0, messages("slow", 10));
@@ -234,7 +234,7 @@ class QueueConsumerTests {
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
-    void neverAreMoreMessagesAskedForThanPermitsAllowAndAFreePermitIsPolledWith(long seed) {
+    void neverAreMoreMessagesRequestedThanPermitsAllowAndAFreePermitIsPolledWith(long seed) {
         Random random = new Random(seed);
         int most = 10 + random.nextInt(15);
         Map<String, CompletableFuture<Void>> running = new ConcurrentHashMap<>();
@@ -344,7 +344,7 @@ class QueueConsumerTests {
      * crashed.
      */
     @Test
-    void listenerPollsWithAllPermitsAfterItsPollsCrashedAndWhatTellsOfThem() {
+    void listenerPollsWithAllPermitsAfterItsPollsAndTheirReportsCrashed() {
         Logger logger = (Logger) LoggerFactory.getLogger(Boundary.class);
         AppenderBase<ILoggingEvent> full = new AppenderBase<>() {
             @Override
@@ -469,7 +469,7 @@ class QueueConsumerTests {
 
     /** A server other than AWS may use message ids that are not UUIDs. */
     @Test
-    void idThatIsNoUuidIsReadIfTheContainerSaysSo() {
+    void idThatIsNoUuidIsReadIfTheContainerAllowsIt() {
         start(options -> options.convertMessageIdToUuid(false));
         awaitRequests(1);
         sqs.answer(0, message("m", "", 1).toBuilder().messageId("id-1").build());

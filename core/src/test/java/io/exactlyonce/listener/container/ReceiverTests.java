@@ -439,7 +439,7 @@ class ReceiverTests {
     }
 
     @Test
-    void attributesThatCannotBeReadOrUsedStayAsTheyWereAndAreAskedForAgain(CapturedOutput output) {
+    void attributesThatCannotBeReadOrUsedStayAsTheyWereAndAreRequestedAgain(CapturedOutput output) {
         Source source = start("orders", 30);
         sqs.answerReads(() -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
         clock.advance(Duration.ofMinutes(1));

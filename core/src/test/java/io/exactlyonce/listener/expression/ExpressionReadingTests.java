@@ -303,7 +303,7 @@ class ExpressionReadingTests {
             parcel | #parcel.hashCode()               | reads hashCode() of
             order  | #order.orderId.bytes.toString()  | reads toString() of byte[]
             """)
-    void keyThatSaysNothingOfTheMessageOrIsAnotherForARedeliveryIsRefused(
+    void keyThatDoesNotDependOnTheMessageOrIsAnotherForARedeliveryIsRefused(
             String method, String expression, String problem) {
         refused(method, expression, problem, "");
     }

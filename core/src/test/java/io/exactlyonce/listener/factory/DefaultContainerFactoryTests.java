@@ -56,7 +56,7 @@ class DefaultContainerFactoryTests {
     }
 
     @Test
-    void factoryThatTheRegistrarIsToldOfIsTakenBeforeTheUsualOne() {
+    void factoryOfTheRegistrarIsTakenBeforeTheUsualOne() {
         factory(USUAL);
         SqsMessageListenerContainerFactory<Object> mine = factory("mine");
         configurer("names", registrar -> registrar.setDefaultListenerContainerFactoryBeanName("mine"));
@@ -77,7 +77,7 @@ class DefaultContainerFactoryTests {
     }
 
     @Test
-    void configurersAreAskedOnceForAllContainers() {
+    void configurersAreCalledOnceForAllContainers() {
         List<EndpointRegistrar> asked = new ArrayList<>();
         factory(USUAL);
         configurer("counts", asked::add);
@@ -116,7 +116,7 @@ class DefaultContainerFactoryTests {
     }
 
     @Test
-    void applicationWithoutAnyFactoryIsToldToDeclareOne() {
+    void startupWithoutAnyFactoryFailsAndItsRemedyIsToDeclareOne() {
         assertThatThrownBy(this::found)
                 .isInstanceOfSatisfying(
                         ExactlyOnceSetupException.class,

@@ -82,7 +82,7 @@ class ExactlyOnceContainerFactoryTests {
     private Runnable readiness = () -> {};
 
     @Test
-    void databaseIsAskedWithTheFirstContainer() {
+    void databaseIsCheckedWithTheFirstContainer() {
         check = () -> {
             throw new IllegalStateException("the database was asked");
         };
@@ -240,7 +240,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @Test
-    void interceptorsErrorHandlerAndExecutorAreKeptAndToldToWorkDifferently(CapturedOutput output) {
+    void interceptorsErrorHandlerAndExecutorAreKeptAndReportedToWorkDifferently(CapturedOutput output) {
         SqsMessageListenerContainer<?> container = container(prepare(factory -> {
             factory.messageInterceptor(new MessageInterceptor<>() {});
             factory.messageInterceptor(new AsyncMessageInterceptor<>() {});
@@ -266,7 +266,7 @@ class ExactlyOnceContainerFactoryTests {
         "orders.fifo, , 10, threshold",
         "orders.fifo, 0s, 10, threshold"
     })
-    void optionsThatWouldBufferDeletesForLongerAreToldToBeBounded(
+    void optionsThatWouldBufferDeletesForLongerAreReportedToBeBounded(
             String queue,
             @Nullable String interval,
             @Nullable Integer threshold,
@@ -289,7 +289,7 @@ class ExactlyOnceContainerFactoryTests {
         "orders.fifo, , ",
         "orders.fifo, 200ms, 10"
     })
-    void optionsThatBufferDeletesForASecondAtMostAreNotToldOf(
+    void optionsThatBufferDeletesForASecondAtMostAreNotReported(
             String queue, @Nullable String interval, @Nullable Integer threshold, CapturedOutput output) {
         createContainer(queue, interval, threshold);
 

@@ -94,7 +94,7 @@ class ContainerSettingsTests {
     }
 
     @Test
-    void messageWithoutAKeyIsToldInOneLineAndNotClaimed() {
+    void messageWithoutAKeyIsReportedInOneLineAndNotClaimed() {
         ReceivedMessage message = received("text");
         Delivery delivery = message.delivery();
 
@@ -184,7 +184,7 @@ class ContainerSettingsTests {
     }
 
     @Test
-    void whatIsRefusedOfAnEnforcedListenerIsOnlyToldOfAnObservedOne() {
+    void whatIsRefusedOfAnEnforcedListenerIsOnlyReportedOfAnObservedOne() {
         try (CapturedLog log = new CapturedLog(ListenerRules.class)) {
             ListenerRig.observed(new Ambiguous(), "placed", "record")
                     .requireReadable(new SqsMessagingMessageConverter());

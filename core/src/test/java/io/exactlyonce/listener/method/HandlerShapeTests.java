@@ -138,7 +138,7 @@ class HandlerShapeTests {
         "async, @Async runs it on another thread",
         "asyncFuture, @Async runs it on another thread"
     })
-    void methodWhoseEndCannotBeToldIsRefused(String name, String message) {
+    void methodWhoseEndCannotBeDetectedIsRefused(String name, String message) {
         assertThatThrownBy(() -> rules(name, "").requireCompletionSignal())
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Handlers." + name)
@@ -147,7 +147,7 @@ class HandlerShapeTests {
 
     @ParameterizedTest
     @CsvSource({"future", "raw", "text", "open", "acknowledging"})
-    void methodWhoseEndCanBeToldIsAccepted(String name) {
+    void methodWhoseEndCanBeDetectedIsAccepted(String name) {
         assertThatCode(() -> rules(name, "").requireCompletionSignal()).doesNotThrowAnyException();
     }
 

@@ -258,7 +258,7 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void methodWithoutKeyIsToldWhatAMessageIdDoesNotCover() {
+    void warningForAMethodWithoutKeyNamesWhatAMessageIdDoesNotCover() {
         assertThat(key("withoutKey")).isEqualTo(new ClaimKey("orders", "message-id"));
         assertThat(read("withoutKey").keyText()).contains("redelivery only");
     }
@@ -355,7 +355,7 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void onlyReconcilerIsAsked() {
+    void onlyReconcilerIsCalled() {
         beans.addBean("charges", charges);
 
         assertReconciledBy(charges, List.of(), doubt("reconciled"));
@@ -384,7 +384,7 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void reconcilerThatIsNeverAskedIsRefused() {
+    void reconcilerThatIsNeverCalledIsRefused() {
         assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("names the reconciler 'charges', which is never called with whenInDoubt = PARK");

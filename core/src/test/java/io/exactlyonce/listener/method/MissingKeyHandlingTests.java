@@ -162,7 +162,7 @@ class MissingKeyHandlingTests {
 
     @ParameterizedTest
     @EnumSource(MissingKeyPolicy.class)
-    void lineSaysWhatBecomesOfTheMessageAndWhy(MissingKeyPolicy policy) {
+    void lineHasTheOutcomeOfTheMessageAndTheReason(MissingKeyPolicy policy) {
         String method = switch (policy) {
             case REFUSE -> "refuse";
             case SKIP -> "skip";

@@ -140,7 +140,7 @@ class ObservedMethodsTests {
             hidden | true | a private, final or static method
             unresolvable | true | Could not resolve placeholder 'missing'
             """)
-    void whatEnforcingRefusesIsObservedAndTold(
+    void whatEnforcingRefusesIsObservedAndReported(
             String method, boolean signalsCompletion, String problem, CapturedOutput output) {
         ContainerSettings settings = ListenerRig.observed(new Listeners(), method);
 
@@ -165,14 +165,14 @@ class ObservedMethodsTests {
     }
 
     @Test
-    void finalClassIsObservedAndTold(CapturedOutput output) {
+    void finalClassIsObservedAndReported(CapturedOutput output) {
         assertThat(ListenerRig.observed(new Final(), "handle").isObserved()).isTrue();
 
         assertThat(output).contains("is final, which cannot have a proxy");
     }
 
     @Test
-    void claimSaysWhatIsKnownOfTheMessageAlone() throws Exception {
+    void claimHasWhatFollowsFromTheMessageAlone() throws Exception {
         Listeners listeners = new Listeners();
 
         call(listeners, "claims", message("o1", "3"));
@@ -250,7 +250,7 @@ class ObservedMethodsTests {
 
     /** A message without a usable key must reach its handler, alone or in a batch, as it would without this library. */
     @Test
-    void claimOfAMessageWithoutAUsableKeyTellsThatOnlyWhenItIsAskedForTheKey() throws Exception {
+    void claimOfAMessageWithoutAUsableKeyFailsOnlyWhenItsKeyIsRead() throws Exception {
         Listeners listeners = new Listeners();
         Message<String> unknown = MessageBuilder.withPayload("o2").build();
 

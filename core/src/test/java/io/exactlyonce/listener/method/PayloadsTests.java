@@ -182,7 +182,7 @@ class PayloadsTests {
 
     /** In observe mode, Spring Cloud AWS reads parts of the payload as maps, so the key may change in enforce mode. */
     @Test
-    void observedListenerIsToldThatItGetsMaps() {
+    void reportOfAnObservedListenerHasThatItGetsMaps() {
         try (CapturedLog log = new CapturedLog(ContainerSettings.class)) {
             ListenerRig.observed(new Listeners(), "map").requireReadable(new SqsMessagingMessageConverter());
             ListenerRig.observed(new Listeners(), "text").requireReadable(new SqsMessagingMessageConverter());

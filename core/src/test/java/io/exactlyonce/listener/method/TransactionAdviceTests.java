@@ -243,7 +243,7 @@ class TransactionAdviceTests {
     }
 
     @Test
-    void transactionOfTheClaimBeginsAsTheHandlersClassSays() {
+    void transactionOfTheClaimBeginsAsTheHandlersClassConfigures() {
         managers("first");
 
         read(new Hurried(), "handle", false, first);

@@ -82,7 +82,7 @@ class UnfitArgumentsTests {
         "absent, the header 'absent' is missing",
         "payload, java.lang.NumberFormatException"
     })
-    void failureSaysWhichMessageMethodAndReasonAndShowsNothingOfTheMessage(String name, String reason) {
+    void failureHasMessageIdMethodAndReasonAndNothingElseOfTheMessage(String name, String reason) {
         try (CapturedLog log = new CapturedLog(DeliveryHandlerMethod.class)) {
             assertThatThrownBy(() -> handler(name).invoke(message))
                     .isInstanceOf(MessagingException.class)

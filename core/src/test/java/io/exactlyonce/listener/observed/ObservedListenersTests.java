@@ -119,7 +119,7 @@ class ObservedListenersTests {
      * A subclass of Spring Cloud AWS's factory, or code that uses the registry, can change a container after its setup.
      */
     @Test
-    void handlerOfAContainerThatIsToldLaterNotToDeleteMessagesCompletesNoKey() {
+    void handlerOfAContainerThatIsConfiguredLaterNotToDeleteMessagesCompletesNoKey() {
         SqsMessageListenerContainer<Object> container = container();
         container.configure(options -> options.acknowledgementMode(AcknowledgementMode.MANUAL));
 

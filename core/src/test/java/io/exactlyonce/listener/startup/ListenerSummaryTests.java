@@ -55,7 +55,7 @@ class ListenerSummaryTests {
     }
 
     @Test
-    void lineSaysWhatWillHappen() {
+    void lineHasWhatWillHappen() {
         Subscription orders = new Subscription(
                 "fulfilment",
                 "orders",
@@ -71,7 +71,7 @@ class ListenerSummaryTests {
     }
 
     @Test
-    void lineSaysWhatIsUnusual() {
+    void lineHasWhatIsUnusual() {
         OutcomePolicy usual = policy(null, Duration.ofDays(14));
         OutcomePolicy own = new OutcomePolicy(
                 new ClaimSettings(

@@ -96,7 +96,7 @@ class SharedPoolsTests {
     }
 
     @Test
-    void poolThatIsSmallerThanAllConcurrencyTogetherIsToldOnce() {
+    void poolThatIsSmallerThanAllConcurrencyTogetherIsReportedOnce() {
         add("orders", 10, of("HikariPool-1", 12));
         add("bookings", 5, of("HikariPool-1", 12));
 
@@ -108,7 +108,7 @@ class SharedPoolsTests {
     }
 
     @Test
-    void nothingIsToldOfPoolsThatAreLargeEnoughOrUnknownNorOfOtherListeners() {
+    void nothingIsReportedOfPoolsThatAreLargeEnoughOrUnknownNorOfOtherListeners() {
         add("orders", 10, of("HikariPool-1", 10));
         add("bookings", 10, of("HikariPool-2", 10));
         add("unknown", 1000, new Pooled(null));

@@ -139,7 +139,7 @@ class SharedQueuesTests {
     }
 
     @Test
-    void oneListenerOfTwoQueuesOfOneNameIsToldToBecomeTwo() {
+    void remedyForOneListenerOfTwoQueuesOfOneNameIsTwoListeners() {
         queues.add("both", List.of("orders", US), enforced("unscoped"));
         start("both", US);
 

@@ -100,7 +100,7 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void missingTableIsToldToWhatNeedsIt() {
+    void missingTableIsReportedToWhatNeedsIt() {
         application
                 .withPropertyValues("exactly-once.dynamodb.initialize-schema=never")
                 .run(context -> assertThatThrownBy(context.getBean(ClaimBackend.class)::requireReady)
@@ -110,7 +110,7 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void tableThatIsGoneAfterItsCheckIsTold() {
+    void tableThatIsGoneAfterItsCheckIsReported() {
         application
                 .withPropertyValues("exactly-once.dynamodb.initialize-schema=always")
                 .run(context -> {
@@ -136,7 +136,7 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void serviceThatCannotBeAskedIsTold() {
+    void serviceThatCannotBeReachedIsReported() {
         application
                 .withPropertyValues(
                         "exactly-once.dynamodb.initialize-schema=always",

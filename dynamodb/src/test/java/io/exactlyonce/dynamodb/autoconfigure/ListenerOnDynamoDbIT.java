@@ -313,7 +313,7 @@ class ListenerOnDynamoDbIT {
     }
 
     @Test
-    void clockIsMeasuredAndToldByHealthAndMeter() {
+    void clockIsMeasuredAndReportedByHealthAndMeter() {
         context.getBean(DynamoDbClaims.class).probe();
 
         var health = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class)
@@ -329,7 +329,7 @@ class ListenerOnDynamoDbIT {
 
     /** Health works as with claims in PostgreSQL. */
     @Test
-    void listenerThatIsPausedIsToldByHealth() {
+    void listenerThatIsPausedIsReportedByHealth() {
         ListenerStates listeners = context.getBean(ListenerStates.class);
         Subscription subscription = listeners.all().get(0);
         HealthIndicator indicator = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class);

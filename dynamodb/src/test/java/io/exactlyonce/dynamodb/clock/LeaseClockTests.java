@@ -43,7 +43,7 @@ class LeaseClockTests {
     }
 
     @Test
-    void noMoreThanTheLeaseIsTold() {
+    void noMoreThanTheLeaseIsReturned() {
         service.answer(ROUND_TRIP);
 
         assertThat(leases.remainingMicros("1", "a", leases.end(LEASE), LEASE_MICROS))

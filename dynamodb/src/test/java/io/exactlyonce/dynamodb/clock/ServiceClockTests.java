@@ -29,7 +29,7 @@ class ServiceClockTests {
     }
 
     @Test
-    void oneAnswerTellsTheTimeToWithinASecondAndItsRoundTrip() {
+    void oneAnswerHasTheTimeToWithinASecondAndItsRoundTrip() {
         service.answer(ROUND_TRIP);
 
         assertHasTheTime();

@@ -11,7 +11,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 class ClaimItemTests {
 
     @Test
-    void itemOfAnotherProgramIsToldByWhatItLacks() {
+    void itemOfAnotherProgramIsDetectedByWhatItLacks() {
         ClaimItem strange =
                 new ClaimItem(Map.of("pk", AttributeValue.fromS("order-1"), "attempt", AttributeValue.fromS("first")));
 

@@ -33,7 +33,7 @@ class ClaimTableIT {
     }
 
     @Test
-    void expiryThatIsRefusedIsTold() {
+    void expiryThatIsRefusedIsReported() {
         RuntimeException refusal = (RuntimeException)
                 DynamoDbException.builder().message("no right to do so").build();
         slower.fail(UpdateTimeToLiveRequest.class, refusal, 1);

@@ -69,7 +69,7 @@ class RetentionIT {
     }
 
     @Test
-    void claimIsKeptForAsLongAsItsRequestSays() throws Exception {
+    void claimIsKeptForTheRetentionOfItsRequest() throws Exception {
         ClaimRequest released = held();
         store.resolve(List.of(new ClaimResolution.Released(released.id(), "failed", false)));
         ClaimKey never = new ClaimKey("orders", UUID.randomUUID().toString());

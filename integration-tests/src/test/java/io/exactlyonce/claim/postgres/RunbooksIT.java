@@ -263,7 +263,7 @@ class RunbooksIT {
     }
 
     @Test
-    void idsOfMessagesAreToldFromBusinessKeys() {
+    void idsOfMessagesAreDistinguishedFromBusinessKeys() {
         claimed("A-1");
         claimed(UUID.randomUUID().toString());
 

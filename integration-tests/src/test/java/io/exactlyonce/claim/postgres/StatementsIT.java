@@ -75,7 +75,7 @@ class StatementsIT {
     }
 
     @Test
-    void serverThatGivesNoConnectionIsNotAskedAgain() {
+    void serverThatGivesNoConnectionIsNotTriedAgain() {
         var replicasOnly = TestDatabase.table(new DelegatingDataSource(DATABASE.pool()) {
                     @Override
                     public Connection getConnection() throws SQLException {
@@ -93,7 +93,7 @@ class StatementsIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"22021", "54000"})
-    void whatCanNeverBeStoredIsToldApart(String sqlState) {
+    void whatCanNeverBeStoredIsDistinguished(String sqlState) {
         assertThatIllegalArgumentException().isThrownBy(() -> failAlways(sqlState));
         assertThat(tries).hasValue(1);
     }

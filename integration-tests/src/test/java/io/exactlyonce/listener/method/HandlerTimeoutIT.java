@@ -97,7 +97,7 @@ class HandlerTimeoutIT {
     }
 
     @Test
-    void handlerIsInterruptedAndTheNextAttemptKnowsThatItMayHaveHadEffects(CapturedOutput output) {
+    void handlerIsInterruptedAndTheNextAttemptIsInDoubt(CapturedOutput output) {
         try (TestApplication application = start(Obedient.class)) {
             SQS.send(queue, "o1");
 

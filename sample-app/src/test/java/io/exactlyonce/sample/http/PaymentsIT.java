@@ -95,7 +95,7 @@ class PaymentsIT {
     }
 
     @Test
-    void concurrentRequestIsToldWhenToComeBack() throws Exception {
+    void concurrentRequestGetsTheTimeOfItsRepetition() throws Exception {
         provider.gate = new CountDownLatch(1);
         CompletableFuture<HttpResponse<String>> first = client.sendAsync(request(key, BODY), BodyHandlers.ofString());
         await().until(() -> provider.charges.get() == before + 1);

@@ -14,7 +14,7 @@ class ConsoleTests {
     private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
 
     @Test
-    void barsAreNeitherDrawnNorAskedForWhereThereIsNoTerminal() {
+    void barsAreNeitherDrawnNorRequestedWhereThereIsNoTerminal() {
         Console console = new Console(out, false);
 
         console.bars(() -> fail("asked for"));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class ChapterTests {
 
     @Test
-    void storyIsToldInItsOrderByAsManyOrdersAsFlowInHalfAMinute() {
+    void storyIsPlayedInItsOrderByAsManyOrdersAsFlowInHalfAMinute() {
         assertThat(LongStream.rangeClosed(1, 120).mapToObj(Chapter::of).distinct())
                 .containsExactly(
                         Chapter.CALM, Chapter.SLOW, Chapter.KILLED, Chapter.REDELIVERED, Chapter.QUICK, Chapter.OVER);

@@ -14,7 +14,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 class ReplicaIT {
 
     @Test
-    void replicaShowsCommitsAsLateAsItIsTold() throws Exception {
+    void replicaShowsCommitsAsLateAsConfigured() throws Exception {
         try (Cleanup cleanup = new Cleanup()) {
             LiveServers servers = LiveServers.start(Duration.ofSeconds(4), Workspace.create(), cleanup);
             JdbcClient primary = JdbcClient.create(servers.databases().database(Kind.NAIVE));

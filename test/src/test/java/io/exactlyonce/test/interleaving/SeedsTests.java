@@ -35,7 +35,7 @@ class SeedsTests {
     }
 
     @Test
-    void failureWithoutAnyStepIsTold() {
+    void failureWithoutAnyStepIsReported() {
         assertThatThrownBy(() -> new Seeds(5, 1).check(random -> range(7), steps -> {
                     throw new AssertionError("broken: always");
                 }))
@@ -43,7 +43,7 @@ class SeedsTests {
     }
 
     @Test
-    void seedThatIsToldRepeatsItsSequence() {
+    void seedThatIsPrintedRepeatsItsSequence() {
         AssertionError first = catchThrowableOfType(
                 AssertionError.class, () -> new Seeds(0, 1_000).check(SeedsTests::any, THREE_BEFORE_SEVENTEEN));
         Matcher told = Pattern.compile("-Dinterleaving.seed=(\\d+)").matcher(first.getMessage());

@@ -299,7 +299,7 @@ class AdvisedListenerTests {
     }
 
     @Test
-    void spyIsToldToDoNothing() {
+    void spyIsConfiguredToDoNothing() {
         doNothing().when(spied).sell(any(), any());
 
         assertThat(driver.deliver(order("S-1", "spied"))).wasHandled();

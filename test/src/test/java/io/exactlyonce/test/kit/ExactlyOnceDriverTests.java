@@ -348,7 +348,7 @@ class ExactlyOnceDriverTests {
     }
 
     @Test
-    void saysWhatIsWrongWithTheTest() {
+    void reportsWhatIsWrongWithTheTest() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> driver.deliver(TestMessage.ofPayload(ORDER).to("invoices")))
                 .withMessage(

@@ -191,7 +191,7 @@ class BookshopTests {
     }
 
     @Test
-    void chargeThatTheProviderKnowsIsNotRepeated() {
+    void chargeThatTheProviderHasMadeIsNotRepeated() {
         when(provider.charge(anyString(), anyString())).thenReturn(new Receipt("c1"));
         Delivered first = crashWithACharge();
         when(provider.find(anyString())).thenReturn(Optional.of(new Receipt("c1")));
@@ -220,7 +220,7 @@ class BookshopTests {
     }
 
     @Test
-    void quoteIsAskedForOnceAndReadBackAsLines() {
+    void quoteIsRequestedOnceAndReadBackAsLines() {
         when(warehouse.quote("A-1")).thenReturn(List.of(new Line("i", 2), new Line("j", 1)));
 
         assertThat(quotes.quote("A-1")).containsExactly(new Line("i", 2), new Line("j", 1));

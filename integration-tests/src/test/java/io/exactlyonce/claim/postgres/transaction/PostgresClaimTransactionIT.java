@@ -145,7 +145,7 @@ class PostgresClaimTransactionIT {
     /** Only the lookup of earlier claims and the completion disable scans. */
     @ParameterizedTest
     @CsvSource({"on, 1", "off, 1", "on, 3", "off, 3"})
-    void statementsOfTheApplicationArePlannedAsItAsks(String asked, int keys) throws Throwable {
+    void statementsOfTheApplicationArePlannedAsItConfigures(String asked, int keys) throws Throwable {
         transaction.execute(request, claim -> null);
         List<ClaimRequest> requests = keys == 1 ? List.of(request()) : List.of(request(key), request(), request());
         var jdbc = new JdbcTemplate(DATABASE.application());
@@ -167,7 +167,7 @@ class PostgresClaimTransactionIT {
 
     /** A deferred trigger runs in the commit, which is sent with the completion. */
     @Test
-    void triggerThatRunsInTheCommitIsPlannedAsTheApplicationAsks() throws Throwable {
+    void triggerThatRunsInTheCommitIsPlannedAsTheApplicationConfigures() throws Throwable {
         JdbcTemplate setUp = DATABASE.jdbc();
         setUp.execute("CREATE TABLE seen (setting text)");
         setUp.execute("CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
@@ -187,7 +187,7 @@ class PostgresClaimTransactionIT {
     /** A trigger reads the setting at the commit, even if the manager commits. */
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
-    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
+    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationConfigures(String application, String effective) throws Throwable {
         JdbcTemplate setUp = DATABASE.jdbc();
         setUp.execute("CREATE TABLE IF NOT EXISTS durability (setting text)");
         setUp.execute("CREATE TABLE IF NOT EXISTS durable (id text)");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Messages that a listener receives and claims while as many handlers as permitted run. */
 @UsesSqs
-class ReceiveAheadIT {
+class PrefetchIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 60;

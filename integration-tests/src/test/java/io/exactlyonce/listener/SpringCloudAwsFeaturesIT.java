@@ -54,7 +54,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Features of Spring Cloud AWS on methods that claim, which {@code docs/spring-cloud-aws.md} lists. */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class AwspringFeaturesIT {
+class SpringCloudAwsFeaturesIT {
 
     private static final int WINDOW_SECONDS = 10;
     private static final SqsServer SQS = SqsServer.shared();

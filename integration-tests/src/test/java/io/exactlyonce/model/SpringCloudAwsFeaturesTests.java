@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * {@code docs/spring-cloud-aws.md} lists features with their results, and {@code docs/contributing/page-evidence.md} has the
  * tests that show them.
  */
-class AwspringFeaturesTests {
+class SpringCloudAwsFeaturesTests {
 
     private static final Path ROOT = Path.of("..");
     private static final String EVIDENCE = "contributing/page-evidence.md";
@@ -41,7 +41,7 @@ class AwspringFeaturesTests {
     }
 
     @Test
-    void everyFeatureHasAVerdictAndATestOrSaysThatThereIsNone() throws IOException {
+    void everyFeatureHasAVerdictAndATestOrStatesThatThereIsNone() throws IOException {
         List<List<String>> features = rows(read("spring-cloud-aws.md"));
         List<List<String>> evidence =
                 rows(read(EVIDENCE).split("## Spring Cloud AWS features", 2)[1].split("\n## ", 2)[0]);
