@@ -1,0 +1,183 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.testing.SqsServer;
+import io.exactlyonce.testing.TestApplication;
+import io.exactlyonce.testing.UsesSqs;
+import io.micrometer.core.annotation.Timed;
+import io.micrometer.core.aop.TimedAspect;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.annotation.Observed;
+import io.micrometer.observation.aop.ObservedAspect;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.aspectj.lang.ProceedingJoinPoint;
+import org.aspectj.lang.annotation.Around;
+import org.aspectj.lang.annotation.Aspect;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.access.AccessDeniedException;
+import org.springframework.security.access.prepost.PreAuthorize;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeMethodInterceptor;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextImpl;
+
+/** Handlers with the advice of Micrometer and Spring Security. A duplicate reaches neither the advice nor the method. */
+@UsesSqs
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class EverydayAdviceIT {
+
+    private static final SqsServer SQS = SqsServer.shared();
+    private static final List<String> CALLS = new CopyOnWriteArrayList<>();
+    private static final AtomicInteger DENIALS = new AtomicInteger();
+    private static volatile String[] authorities = {"orders"};
+
+    static class Measured {
+        @Timed("orders.timed")
+        @ExactlyOnceListener(queueNames = "${test.timed}", key = "#order")
+        public void timed(String order) {
+            CALLS.add("timed");
+        }
+
+        @Observed(name = "orders.observed")
+        @ExactlyOnceListener(queueNames = "${test.observed}", key = "#order", effects = Effects.DATABASE)
+        public void observed(String order) {
+            CALLS.add("observed");
+        }
+    }
+
+    static class Secured {
+        @PreAuthorize("hasAuthority('orders')")
+        @ExactlyOnceListener(queueNames = "${test.permitted}", key = "#order")
+        public void permitted(String order) {
+            CALLS.add("permitted");
+        }
+
+        @PreAuthorize("hasAuthority('refunds')")
+        @ExactlyOnceListener(queueNames = "${test.denied}", key = "#order")
+        public void denied(String order) {
+            CALLS.add("denied");
+        }
+
+        @PreAuthorize("hasAuthority('refunds')")
+        @ExactlyOnceListener(queueNames = "${test.deniedWithin}", key = "#order", effects = Effects.DATABASE)
+        public void deniedWithin(String order) {
+            CALLS.add("deniedWithin");
+        }
+    }
+
+    /** Authenticates the handlers' threads, outside of Spring Security's own advice. */
+    @Aspect
+    @Order(0)
+    static class Authenticating {
+        @Around("@annotation(org.springframework.security.access.prepost.PreAuthorize)")
+        public Object authenticated(ProceedingJoinPoint call) throws Throwable {
+            SecurityContextHolder.setContext(
+                    new SecurityContextImpl(new TestingAuthenticationToken("worker", "none", authorities)));
+            try {
+                return call.proceed();
+            } catch (AccessDeniedException denied) {
+                DENIALS.incrementAndGet();
+                throw denied;
+            } finally {
+                SecurityContextHolder.clearContext();
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Advice {
+        @Bean
+        static TimedAspect timedAspect(MeterRegistry registry) {
+            return new TimedAspect(registry);
+        }
+
+        @Bean
+        static ObservedAspect observedAspect(ObservationRegistry registry) {
+            return new ObservedAspect(registry);
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor preAuthorize() {
+            return AuthorizationManagerBeforeMethodInterceptor.preAuthorize();
+        }
+    }
+
+    private TestApplication application;
+
+    @BeforeAll
+    void start() {
+        application = TestApplication.onQueues(
+                List.of("timed", "observed", "permitted", "denied", "deniedWithin"),
+                Map.of(),
+                Measured.class,
+                Secured.class,
+                Authenticating.class,
+                Advice.class);
+    }
+
+    @AfterAll
+    void stop() {
+        application.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"timed", "observed"})
+    void adviceMeasuresTheOneHandlingOfAMessageAndItsDuplicate(String queue) {
+        CALLS.clear();
+
+        application.handleTwice(queue, "o1");
+
+        assertThat(CALLS).containsExactly(queue);
+        assertThat(application
+                        .bean(MeterRegistry.class)
+                        .get("orders." + queue)
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void handlerThatIsPermittedIsCalledOnce() {
+        CALLS.clear();
+
+        application.handleTwice("permitted", "o1");
+
+        assertThat(CALLS).containsExactly("permitted");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"denied", "deniedWithin"})
+    void messageWhoseHandlerIsDeniedIsHandledOnceAfterItIsPermitted(String queue) {
+        CALLS.clear();
+        int denials = DENIALS.get();
+        SQS.send(application.queue(queue), "o1");
+        await().until(() -> DENIALS.get() > denials);
+        assertThat(CALLS).isEmpty();
+
+        authorities = new String[] {"orders", "refunds"};
+        SQS.awaitEmpty(application.queue(queue));
+
+        assertThat(CALLS).containsExactly(queue);
+        authorities = new String[] {"orders"};
+    }
+}
