@@ -20,8 +20,9 @@ import java.time.Duration;
  * @param fills number of times that the primary's disk is filled
  * @param partitions number of partitions between workers and servers
  * @param troubles number of faults of DynamoDB
- * @param drain the longest time from the last fault until all is done except for messages that {@code execute} holds
- * @param observation how much longer the messages that {@code execute} holds may take
+ * @param drain the longest time from the last fault until all is done except for messages of listeners that call
+ *     {@code once(..)}
+ * @param onceDrain how much longer the messages of listeners that call {@code once(..)} may take
  */
 public record Scale(
         int messages,
@@ -40,29 +41,31 @@ public record Scale(
         int partitions,
         int troubles,
         Duration drain,
-        Duration observation) {
+        Duration onceDrain) {
 
     private static final int MESSAGES_PER_SECOND = 30;
 
+    /** The lease of a claim by {@code once(..)}, 30 s, and the second after which its message is redelivered. */
+    private static final Duration LEASE_OF_ONCE = Duration.ofSeconds(31);
+
     /**
-     * Explains the limit for DynamoDB. Suppose that a worker without a clock dies. Another worker takes the claim over
-     * after it has seen the claim unchanged for the lease of 30 s. A message that {@code execute} holds is redelivered
-     * a second later to any worker, which may see the claim for the first time. A message that is redelivered while the
-     * last worker handles it is redelivered once more.
+     * How often a message waits for such a lease. A handler that calls {@code once(..)} can outlive the visibility
+     * timeout of 4 s. SQS then redelivers the message while its claim is held, so that every other one of eight receives
+     * waits until the lease ends.
      */
-    private static final Duration OBSERVATION = Duration.ofSeconds(31);
+    private static final int WAITS_FOR_A_LEASE = 4;
 
     /** Returns the scale of a run of a few minutes. */
     public static Scale small() {
         Duration drain = Duration.ofMinutes(1);
-        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, drain, Duration.ZERO);
+        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, drain, waits(0));
     }
 
     /** Returns the scale of a run of less than half an hour. */
     public static Scale large() {
         Duration drain = Duration.ofMinutes(2);
         return new Scale(
-                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, drain, Duration.ZERO);
+                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, drain, waits(0));
     }
 
     /** Returns {@link #small()} with faults of DynamoDB instead of PostgreSQL. */
@@ -78,7 +81,7 @@ public record Scale(
     /** Returns a scale without faults, with a bounded load, for the given time. */
     public static Scale soak(Duration time) {
         int messages = Math.toIntExact(time.toSeconds() * MESSAGES_PER_SECOND);
-        return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1), Duration.ZERO);
+        return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1), waits(0));
     }
 
     private Scale onDynamoDb(int messagesThere, int troublesThere) {
@@ -99,12 +102,21 @@ public record Scale(
                 partitions,
                 troublesThere,
                 drain,
-                OBSERVATION.multipliedBy(workers + 1));
+                waits(workers + 1));
+    }
+
+    /**
+     * Returns how long a message waits for leases: four times because of its own handler, and this number of times
+     * because of workers that died. With DynamoDB, each worker may have to see the claim of a dead worker unchanged for
+     * its lease, and a message that is redelivered meanwhile waits once more.
+     */
+    private static Duration waits(int becauseOfDeadWorkers) {
+        return LEASE_OF_ONCE.multipliedBy(WAITS_FOR_A_LEASE + becauseOfDeadWorkers);
     }
 
     /** Returns the longest time from the last fault until all is done. */
     public Duration longestDrain() {
-        return drain.plus(observation);
+        return drain.plus(onceDrain);
     }
 
     /**

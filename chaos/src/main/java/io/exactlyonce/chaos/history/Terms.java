@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * The time limits of a checker.
  *
- * @param drain the longest time from the last fault until all is done except for messages that {@code execute} holds
+ * @param drain the longest time from the last fault until all is done except for messages of listeners that call
+ *     {@code once(..)}
  * @param longestDrain the longest time from the last fault until the system must have drained
  * @param recovery the longest time after the database serves again in which workers may still lose claims: their pools
  *     must detect it, and pending calls must time out

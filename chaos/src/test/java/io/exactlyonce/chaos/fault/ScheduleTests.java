@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.chaos.dynamodb.ServiceFault;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ScheduleTests {
@@ -56,6 +57,17 @@ class ScheduleTests {
         assertThat(Scale.smallOnDynamoDb().drain())
                 .as("of listeners that hold their keys themselves")
                 .isEqualTo(Scale.small().drain());
+    }
+
+    @Test
+    void handlerThatOutlivesItsVisibilityTimeoutWaitsForItsOwnLeaseAtEveryOtherReceive() {
+        Duration lease = Duration.ofSeconds(30);
+
+        for (Scale scale : List.of(Scale.small(), Scale.large(), Scale.soak(Duration.ofHours(1)))) {
+            assertThat(scale.longestDrain())
+                    .as("four of eight receives of a message of once(..) in " + scale)
+                    .isGreaterThan(scale.drain().plus(lease.multipliedBy(4)));
+        }
     }
 
     @Test
