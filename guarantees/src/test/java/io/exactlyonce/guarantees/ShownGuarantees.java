@@ -22,7 +22,10 @@ final class ShownGuarantees {
             "contributing/evidence.md",
             "contributing/model.md",
             "contributing/architecture.md",
-            "contributing/page-evidence.md");
+            "contributing/evidence-spring-cloud-aws.md",
+            "contributing/evidence-adopting.md",
+            "contributing/evidence-stores.md",
+            "contributing/evidence-compatibility.md");
 
     private final Map<String, Verdict> verdicts = new TreeMap<>();
 

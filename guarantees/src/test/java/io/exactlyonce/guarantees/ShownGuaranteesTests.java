@@ -26,7 +26,10 @@ class ShownGuaranteesTests {
         write("docs/contributing/evidence.md", "**P1**\n\n- `ClaimTests#oneHolds`");
         write("docs/contributing/model.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/architecture.md", "`ClaimTests#oneHolds`");
-        write("docs/contributing/page-evidence.md", "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
+        write("docs/contributing/evidence-spring-cloud-aws.md", "`ClaimTests#oneHolds`");
+        write("docs/contributing/evidence-adopting.md", "`ClaimTests#oneHolds`");
+        write("docs/contributing/evidence-stores.md", "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
+        write("docs/contributing/evidence-compatibility.md", "`ClaimTests#oneHolds`");
         write("engine/src/main/java/ClaimTests.java", "class ClaimTests {\n    void oneHolds() {}\n}");
         write(
                 "engine/src/main/java/StoreContract.java",

@@ -7,15 +7,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * {@code docs/spring-cloud-aws.md} lists features with their results, and {@code docs/contributing/page-evidence.md} has the
- * tests that show them.
+ * {@code docs/spring-cloud-aws.md} lists features with their results, and {@code docs/contributing/evidence-spring-cloud-aws.md} has
+ * the tests that show them. The tests of other pages are in pages beside it.
  */
 class SpringCloudAwsFeaturesTests {
 
     private static final Path ROOT = Path.of("..");
-    private static final String EVIDENCE = "contributing/page-evidence.md";
+    private static final String EVIDENCE = "contributing/evidence-spring-cloud-aws.md";
 
     private static String read(String document) throws IOException {
         return Files.readString(ROOT.resolve("docs").resolve(document));
@@ -32,19 +34,21 @@ class SpringCloudAwsFeaturesTests {
                 .toList();
     }
 
-    @Test
-    void testsThatAreNamedExist() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"spring-cloud-aws", "adopting", "stores", "compatibility"})
+    void testsThatAreNamedExist(String page) throws IOException {
+        String evidence = read("contributing/evidence-" + page + ".md");
         CitedTests tests = new CitedTests(ROOT);
 
-        assertThat(CitedTests.in(read(EVIDENCE))).isNotEmpty().allMatch(tests::exist);
-        assertThat(CitedTests.classesIn(read(EVIDENCE))).isNotEmpty().allMatch(tests::existClass);
+        assertThat(CitedTests.in(evidence)).isNotEmpty().allMatch(tests::exist);
+        assertThat(CitedTests.classesIn(evidence)).allMatch(tests::existClass);
     }
 
     @Test
     void everyFeatureHasAVerdictAndATestOrStatesThatThereIsNone() throws IOException {
         List<List<String>> features = rows(read("spring-cloud-aws.md"));
         List<List<String>> evidence =
-                rows(read(EVIDENCE).split("## Spring Cloud AWS features", 2)[1].split("\n## ", 2)[0]);
+                rows(read(EVIDENCE));
 
         assertThat(features).hasSizeGreaterThan(50).allSatisfy(feature -> {
             assertThat(feature).hasSize(3);
