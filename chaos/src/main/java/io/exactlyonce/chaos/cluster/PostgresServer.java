@@ -20,6 +20,10 @@ final class PostgresServer implements AutoCloseable {
     static final String USER = "postgres";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** The longest recovery. Those of a run take a few seconds, because a checkpoint limits the log to 256 MB. */
+    private static final Duration RECOVERY = Duration.ofSeconds(30);
+
     private static final long LOOK_MILLIS = 50;
 
     private final PostgresBinaries binaries;
@@ -45,10 +49,19 @@ final class PostgresServer implements AutoCloseable {
         return disk;
     }
 
-    /** Starts the server, and waits until it answers. Tries again while remains of a killed server are cleaned up. */
+    /**
+     * Starts the server, and waits until it answers. Tries again while remains of a killed server are cleaned up. Kills
+     * a server that is alive and does not answer, as an operator would: PostgreSQL 18 can stay so after its recovery
+     * ended with an error.
+     */
     void start() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (System.nanoTime() < deadline) {
+        long startNanos = System.nanoTime();
+        boolean killed = false;
+        while (System.nanoTime() - startNanos < PATIENCE.toNanos()) {
+            if (!killed && System.nanoTime() - startNanos > RECOVERY.toNanos()) {
+                kill();
+                killed = true;
+            }
             Process current = process;
             if (current == null || !current.isAlive()) {
                 process = guard.watch(new ProcessBuilder(binaries.command(disk.data(), port))
