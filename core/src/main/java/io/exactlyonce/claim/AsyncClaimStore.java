@@ -4,14 +4,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws: its future
- * fails with the store's exception.
+ * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws. If the store
+ * throws, the call's future fails with the store's exception.
  *
- * <p>Optional: a {@code ClaimStore} that also implements this interface is called through it. For any other store, a
- * few threads call {@link ClaimStore#apply} with the claims and resolutions of many callers.
+ * <p>Optional: a {@code ClaimStore} that also implements this interface is called through this interface. For any other
+ * store, a few threads call {@link ClaimStore#apply} with the claims and resolutions of many callers.
  *
- * <p>A future completes only when no part of its call is on its way to the store. So a claim cannot overtake a later
- * release of it. The future may complete on a thread that all calls share: dependent actions must not block.
+ * <p>A future completes only when no part of its call is at the store any more. If the caller then releases the claim,
+ * the claim therefore cannot reach the store after the release. A future may complete on a thread that all calls share,
+ * so dependent actions must not block.
  */
 public interface AsyncClaimStore {
 
@@ -19,8 +20,8 @@ public interface AsyncClaimStore {
      * An answer to claims.
      *
      * @param outcomes one for each request, in the same order
-     * @param askedAt when the request was sent to the store, in nanoseconds by {@link System#nanoTime}; this may be
-     *     long after the call. Leases count from this time
+     * @param askedAt when the claims were sent to the store, in nanoseconds by {@link System#nanoTime}. Leases count
+     *     from this time. The caller may have called long before, because calls can wait for the store
      */
     record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
 
@@ -36,9 +37,9 @@ public interface AsyncClaimStore {
      * Does what {@link ClaimStore#resolve} does.
      *
      * @param resolutions at least one, and one per claim
-     * @param isAwaited whether a caller, or the next message of a group, waits for the answer; other resolutions may be
-     *     delayed for a moment to share a transaction
-     * @return the claims whose resolution is recorded, and those without an answer
+     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer. Resolutions for
+     *     which nobody waits may be delayed for a moment, so that several share a transaction
+     * @return the claims whose resolution is recorded, and the claims without an answer
      */
     CompletableFuture<ClaimAnswers> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
 }

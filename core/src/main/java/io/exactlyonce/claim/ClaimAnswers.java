@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
  * its key.
  *
  * @param granted the claims whose renewal or resolution is stored
- * @param unanswered the claims without an answer, for example because another transaction locks their rows; they
- *     may still hold their keys, and the call can be repeated for them
- * @param failure why the first of the unanswered claims got no answer; {@code null} if another transaction locks
- *     it, or if all claims are answered
+ * @param unanswered the claims without an answer, for example because another transaction locks their rows. These
+ *     claims may still hold their keys, and the call can be repeated for them
+ * @param failure why the first unanswered claim got no answer. {@code null} if another transaction locks the claim's
+ *     row, or if all claims are answered
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,
         Set<ClaimId> unanswered,
         @Nullable RuntimeException failure) {
 
-    /** Answers for claims that are all answered. */
+    /** Makes answers without unanswered claims. */
     public ClaimAnswers(Set<ClaimId> granted) {
         this(granted, Set.of(), null);
     }
@@ -39,7 +39,7 @@ public record ClaimAnswers(
     /**
      * Returns the granted claims if all claims are answered.
      *
-     * @throws ClaimStoreUnavailableException if some are not; the call can be repeated
+     * @throws ClaimStoreUnavailableException if some claims are not answered; the call can be repeated
      */
     public Set<ClaimId> requireAll() {
         if (!unanswered.isEmpty()) {

@@ -5,35 +5,41 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The store of claims, as operators see it: a database, or a table of a service. Optional: without a bean of this type,
- * startup does not check the store, and claims have no health.
+ * The place where claims are stored, as operators see it: a database, or a table of a service. A bean of this type is
+ * optional. Without such a bean, startup does not check the store, and there is no health indicator for claims.
  */
 public interface ClaimBackend {
 
-    /** Returns server and database, or service and table; no user, no password. */
+    /** Returns the server and database, or the service and table, without user and password. */
     String description();
 
     /**
      * Checks that claims can be stored now.
      *
      * @return details, by their names
-     * @throws RuntimeException if it is unavailable, rejects writes, or has no suitable table
+     * @throws RuntimeException if the store is unavailable, rejects writes, or has no suitable table
      */
     Map<String, Object> prove();
 
-    /** Starts checking whether claims can be stored, unless a check is running or has passed. Does not wait. */
+    /**
+     * Starts a check whether claims can be stored, and does not wait for its end. Does nothing while a check runs, and
+     * after a check has passed.
+     */
     default void beginCheck() {}
 
-    /** Waits until claims can be stored, or throws why they cannot. */
+    /** Waits until a check has shown that claims can be stored. Throws the failure if claims cannot be stored. */
     default void requireReady() {}
 
-    /** Returns how long claims may wait for a connection; empty if the application did not set a time. */
+    /**
+     * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if the
+     * time is not known.
+     */
     default Optional<Duration> connectionTimeout() {
         return Optional.empty();
     }
 
     /**
-     * Returns the shortest time in which a connection was opened; empty if it is not known yet, or if claims need no
+     * Returns the shortest time in which a connection was opened. Empty if no time is known yet, or if claims need no
      * connection.
      */
     default Optional<Duration> shortestConnectTime() {

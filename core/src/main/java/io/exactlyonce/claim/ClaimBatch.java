@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import java.util.List;
 
 /**
- * Resolutions and requests of many callers, in one call of a store.
+ * Resolutions and claims of many callers, in one call of a store.
  *
  * @param resolutions of earlier claims, one per claim
  * @param claims requests to hold a key

@@ -6,12 +6,13 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes identities for claims. {@link UUID#randomUUID()} would have all threads wait for one lock.
+ * Makes identities for claims. {@link UUID#randomUUID()} is not used, because all its callers wait for one lock.
  *
- * <p>Guaranteed: unique in a process, by a counter, and between processes, by random bits. The clock is included for
- * processes that were restored from one image and have the same counter and random bits.
+ * <p>Guaranteed: a counter makes ids unique within a process, and random bits make them unique between processes.
+ * Several processes that were restored from one image have the same counter and random bits, so ids also contain the
+ * time.
  *
- * <p>Not guaranteed: that ids cannot be guessed. They identify claims, and protect nothing.
+ * <p>Not guaranteed: that nobody can guess an id. Ids identify claims, and are not secrets.
  */
 public final class ClaimIdGenerator {
 
@@ -20,8 +21,8 @@ public final class ClaimIdGenerator {
     private static final AtomicLong COUNTER = new AtomicLong(RANDOM.nextLong());
 
     /**
-     * An odd multiplier, so that different times have different products. The product spreads the low bits of the time
-     * over all bits.
+     * An odd multiplier. Because the multiplier is odd, different times have different products. The product spreads
+     * the low bits of the time over all bits.
      */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
@@ -37,7 +38,9 @@ public final class ClaimIdGenerator {
         this.clock = clock;
     }
 
-    /** Returns a unique identity: a UUID of version 8, whose content is up to its creator. */
+    /**
+     * Returns a unique identity: a UUID of version 8, which is the version for UUIDs with bits of the creator's choice.
+     */
     public UUID next() {
         long random = PROCESS ^ (clock.nanoTime() * SPREAD);
         return new UUID((random & ~VERSION_BITS) | VERSION_8, (COUNTER.incrementAndGet() & COUNTED) | VARIANT);

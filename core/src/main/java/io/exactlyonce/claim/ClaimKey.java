@@ -4,14 +4,15 @@ import io.exactlyonce.boundary.KeyHashes;
 import java.util.Comparator;
 
 /**
- * An idempotency key within its scope. Ordered by scope, then key: the order in which stores lock rows.
+ * An idempotency key within its scope. Keys are ordered by scope and then by key, which is the order in which stores
+ * lock rows.
  *
  * @param scope the key's namespace, up to 512 characters
  * @param key the key, up to 512 characters
  */
 public record ClaimKey(String scope, String key) implements Comparable<ClaimKey> {
 
-    /** Longest scope and longest key that a store must take, in characters. */
+    /** The largest length of a scope, and of a key, in characters. Every store must accept this length. */
     public static final int MAX_LENGTH = 512;
 
     private static final Comparator<ClaimKey> ORDER =
@@ -22,7 +23,10 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         requireStorable("key", key);
     }
 
-    /** Returns the SHA-256 of scope, NUL and key, as 64 hexadecimal digits: stable across attempts. */
+    /**
+     * Returns the SHA-256 of scope, NUL and key, as 64 hexadecimal digits. The digits are the same in all attempts at
+     * the key.
+     */
     public String downstreamKey() {
         return KeyHashes.downstreamKey(scope, key);
     }
@@ -50,7 +54,9 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         return sha256(scope + '\0' + key + '\0' + call);
     }
 
-    /** Returns the first 16 digits of {@link #downstreamKey()}, by which logs, events and exceptions name a key. */
+    /**
+     * Returns the first 16 digits of {@link #downstreamKey()}. Logs, events and exceptions name a key by these digits.
+     */
     public String keyHash() {
         return KeyHashes.keyHash(scope, key);
     }
@@ -69,7 +75,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         return ORDER.compare(this, other);
     }
 
-    /** Contains only the hash: a key may be personal data. */
+    /** Returns the scope and the key's hash. The key is left out, because it may be personal data. */
     @Override
     public String toString() {
         return scope + "/" + keyHash();

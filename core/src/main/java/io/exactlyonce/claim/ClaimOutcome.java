@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ClaimOutcome {
 
     /**
-     * Answers a request for a completed key: a mismatch if both fingerprints are known and differ.
+     * Answers a request for a completed key. The answer is {@link Mismatch} if both fingerprints are known and differ,
+     * and {@link AlreadyCompleted} otherwise.
      *
-     * @param fingerprint of the payload that the key was claimed for, if it is known
+     * @param fingerprint the fingerprint of the payload for which the key was claimed; {@code null} if it is not known
      */
     static ClaimOutcome ofCompleted(ClaimRequest request, @Nullable String fingerprint, @Nullable String result) {
         return isOther(request, fingerprint) ? new Mismatch(result) : new AlreadyCompleted(result);
@@ -19,7 +20,8 @@ public sealed interface ClaimOutcome {
     /**
      * Answers a request for a key that another claim holds.
      *
-     * @param fingerprint of the payload that the key is held for, if it is known
+     * @param fingerprint the fingerprint of the payload for which the other claim holds the key; {@code null} if it is
+     *     not known
      */
     static HeldElsewhere ofHeld(ClaimRequest request, @Nullable String fingerprint, Duration leaseRemaining) {
         return new HeldElsewhere(leaseRemaining, isOther(request, fingerprint));
@@ -29,7 +31,7 @@ public sealed interface ClaimOutcome {
         return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
     }
 
-    /** A kind of answer. A {@code switch} expression on it is exhaustive. */
+    /** A kind of answer, for exhaustive {@code switch} expressions. */
     enum Kind {
         /** {@link ClaimOutcome.Acquired}. */
         ACQUIRED,
@@ -48,22 +50,23 @@ public sealed interface ClaimOutcome {
     /** Returns the kind of this answer. */
     Kind kind();
 
-    /** Returns the name of this answer for meters and spans. */
+    /** Returns the name that this kind of answer has in meters and spans. */
     default String tag() {
         return kind().tag;
     }
 
     /**
-     * The key is the caller's until the lease ends.
+     * The request's claim holds the key until the lease expires.
      *
      * @param attempt the number of this attempt at the key, from 1
-     * @param fencingToken grows with each claim of the key
-     * @param inDoubt whether an earlier attempt ended without reporting an outcome
-     * @param failures the number of earlier attempts that threw, since the first one or an operator's last release
+     * @param fencingToken a number that increases with each claim of the key
+     * @param inDoubt whether an earlier attempt may have had effects that are not recorded
+     * @param failures the number of earlier attempts that threw. After an operator has released the key, only the
+     *     attempts since that release count
      */
     record Acquired(int attempt, long fencingToken, boolean inDoubt, int failures) implements ClaimOutcome {
 
-        /** Makes an answer without earlier attempts that threw. */
+        /** Makes an answer for a key with no attempt that threw. */
         public Acquired(int attempt, long fencingToken, boolean inDoubt) {
             this(attempt, fencingToken, inDoubt, 0);
         }
@@ -88,7 +91,8 @@ public sealed interface ClaimOutcome {
     }
 
     /**
-     * The key's effect has happened, for a payload with another fingerprint: the sender used one key for two actions.
+     * The key's effect has happened for a payload with another fingerprint, because the sender used one key for two
+     * actions.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
@@ -103,13 +107,13 @@ public sealed interface ClaimOutcome {
     /**
      * Another claim holds the key.
      *
-     * @param leaseRemaining how long the other claim holds the key unless it is renewed, by the store's clock at
-     *     the time of the answer
+     * @param leaseRemaining how long the other claim holds the key if its lease is not renewed, measured by the store's
+     *     clock at the time of the answer
      * @param isForOtherPayload whether the other claim is known to be for a payload with another fingerprint
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
 
-        /** Makes an answer for a key that is held for the same payload, or for an unknown one. */
+        /** Makes an answer for a key that another claim holds for the same payload, or for an unknown payload. */
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }
@@ -120,7 +124,7 @@ public sealed interface ClaimOutcome {
         }
     }
 
-    /** The key waits for an operator's decision; no attempt may run it. */
+    /** The key waits for an operator's decision. Until the decision, no attempt at the key may run. */
     record Parked() implements ClaimOutcome {
 
         @Override

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to hold a key.
  *
- * @param id the key, and the claim's identity, which the client makes: new for each request, and the same if a
- *     request is repeated. A repetition after a lost reply finds its own claim by this identity, and every later write
- *     names it
+ * @param id the key, and an identity that the client makes for each new request. A repeated request has the same
+ *     identity, by which it finds its own claim after a lost reply. Every later write of the claim names this identity
  * @param owner the process that claims, for operators who read the table
- * @param lease how long the claim holds unless it is renewed, counted by the store's clock
+ * @param lease how long the claim holds the key if the lease is not renewed, by the store's clock
  * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
- * @param fingerprint of the payload: 64 hexadecimal digits, or {@code null} not to compare payloads
- * @param retention how long the key is remembered once it is completed; {@code null} for the store's default
+ * @param fingerprint the payload's fingerprint, which has 64 hexadecimal digits; {@code null} if payloads are not
+ *     compared
+ * @param retention how long a completed key is remembered; {@code null} for the store's default
  */
 public record ClaimRequest(
         ClaimId id,
@@ -26,11 +26,11 @@ public record ClaimRequest(
 
     private static final int FINGERPRINT_LENGTH = 64;
 
-    /** Policy for a key whose owner died or was stopped. */
+    /** The policy for a key in doubt, whose earlier owner died or was stopped. */
     public enum InDoubt {
         /** The request acquires the key, and the outcome says that the key is in doubt. */
         TAKE_OVER,
-        /** The key is parked, so that an operator decides. */
+        /** The key is parked until an operator decides. */
         PARK
     }
 
@@ -47,7 +47,7 @@ public record ClaimRequest(
         this(id, owner, lease, inDoubt, fingerprint, null);
     }
 
-    /** Makes a request that takes over keys in doubt, and compares no payloads. */
+    /** Makes a request that takes over keys in doubt and does not compare payloads. */
     public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
         this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
     }
@@ -61,7 +61,7 @@ public record ClaimRequest(
     }
 
     /**
-     * Returns the key's retention.
+     * Returns the request's retention, or the store's default if the request has none.
      *
      * @param others the store's default
      */

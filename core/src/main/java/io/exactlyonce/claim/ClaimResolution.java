@@ -3,12 +3,12 @@ package io.exactlyonce.claim;
 import io.exactlyonce.boundary.OneLine;
 import org.jspecify.annotations.Nullable;
 
-/** An end of a claim other than the expiry of its lease. */
+/** A reported end of a claim: its completion, release or parking. */
 public sealed interface ClaimResolution {
 
     /**
-     * Longest error or reason that a store keeps, in characters. Errors are for people to read, and every write of a
-     * claim may copy them.
+     * The largest length of an error or a reason, in characters. A longer text is cut, because every later write of the
+     * key may copy the text.
      */
     int MAX_ERROR_LENGTH = 1_000;
 
@@ -16,19 +16,20 @@ public sealed interface ClaimResolution {
     ClaimId claim();
 
     /**
-     * Returns whether the handler was stopped from outside, so that it may have had effects that it could not report.
+     * Returns whether the handler was stopped from outside. Such a handler may have had effects that it could not
+     * report.
      */
     default boolean inDoubt() {
         return false;
     }
 
-    /** Returns whether the attempt threw, so that its key has one more failure. */
+    /** Returns whether the attempt threw, which adds one to the key's failures. */
     default boolean threw() {
         return false;
     }
 
     /**
-     * Completes a claim: its effect has happened.
+     * Completes a claim, because the key's effect has happened.
      *
      * @param claim the claim
      * @param result the handler's result as JSON, or {@code null} if it has none
@@ -36,14 +37,14 @@ public sealed interface ClaimResolution {
     record Completed(ClaimId claim, @Nullable String result) implements ClaimResolution {}
 
     /**
-     * Releases a claim after its handler failed, so that the next attempt need not wait for the lease to end.
+     * Releases a claim whose work is not done, so that the next attempt need not wait until the lease expires.
      *
      * @param claim the claim
      * @param error the reason, for operators who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
-     * @param threw whether the attempt threw, so that its key has one more failure
+     * @param threw whether the attempt threw, which adds one to the key's failures
      */
     record Released(ClaimId claim, String error, boolean inDoubt, boolean threw) implements ClaimResolution {
 
@@ -51,20 +52,22 @@ public sealed interface ClaimResolution {
             error = line(error);
         }
 
-        /** Releases a claim whose attempt did not throw: it was stopped, or its handler was not called. */
+        /**
+         * Releases a claim whose attempt did not throw, because it was stopped or because its handler was not called.
+         */
         public Released(ClaimId claim, String error, boolean inDoubt) {
             this(claim, error, inDoubt, false);
         }
     }
 
     /**
-     * Parks a claim until an operator decides: no attempt runs its key until then.
+     * Parks a claim. No attempt at its key runs until an operator decides.
      *
      * @param claim the claim
      * @param reason the reason, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
-     * @param threw whether the attempt threw, so that its key has one more failure
+     * @param threw whether the attempt threw, which adds one to the key's failures
      */
     record Parked(ClaimId claim, String reason, boolean inDoubt, boolean threw) implements ClaimResolution {
 
@@ -79,8 +82,8 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * Makes one line of bounded length, because a handler's exception may quote the whole message, and its text must
-     * not make the store reject the write.
+     * Returns the text as one line of bounded length. A handler's exception may quote the whole message, and a long
+     * text must not make the store reject the write.
      */
     private static String line(String text) {
         return OneLine.of(text, MAX_ERROR_LENGTH);

@@ -8,29 +8,42 @@ import java.util.Set;
 /**
  * Stores claims. Implementations must be thread-safe.
  *
- * <p>Each method takes a batch and decides every entry atomically; the batch as a whole is not atomic. Per key, by the
- * store's clock: at most one claim is held; a completed key is never acquired again; a write that names a lost claim
- * changes nothing; fencing tokens only increase.
+ * <p>Each method takes a batch and decides every entry atomically. The batch as a whole is not atomic. For each key, a
+ * store guarantees by its own clock:
+ *
+ * <ul>
+ *   <li>At most one claim holds the key.
+ *   <li>A completed key is never acquired again.
+ *   <li>A write that names a lost claim changes nothing.
+ *   <li>Fencing tokens only increase.
+ * </ul>
  *
  * <p>If a method throws, each write may or may not have happened, and the call can be repeated with the same arguments.
- * If only some renewals or resolutions got no answer, the method returns the others, and names these in
- * {@link ClaimAnswers#unanswered()}. Claims have no partial answer: each request has an outcome, or the call throws.
+ * If some renewals or resolutions are answered and others are not, the method returns the answers, and names the
+ * unanswered claims in {@link ClaimAnswers#unanswered()}. Calls that claim have no partial answer: the call returns an
+ * outcome for each request, or throws.
  */
 public interface ClaimStore {
 
     /**
-     * Tries to claim keys. A key is acquired if it was never claimed, if its claim was released, or if its claim's
-     * lease has expired.
+     * Tries to claim keys. A request acquires its key in these cases:
      *
-     * <p>A request whose {@code claimId} already holds the key acquires it again with a new lease, however late the
-     * request is repeated. If that {@code claimId} was the last to hold the key and was released, the answer is held
-     * elsewhere; a caller that still needs the key uses a new id.
+     * <ul>
+     *   <li>The key was never claimed.
+     *   <li>The key's last claim was released.
+     *   <li>The lease of the key's claim has expired.
+     *   <li>The request's own {@code claimId} already holds the key, because the request is repeated. The lease begins
+     *       again, even if it has expired.
+     * </ul>
      *
-     * <p>A key is in doubt if its lease has expired or if it was released in doubt. Such a key is parked instead of
-     * acquired if the request says so.
+     * <p>If the key's last claim has the request's own {@code claimId}, and that claim was released, the answer is held
+     * elsewhere. A caller that still needs the key uses a new id.
      *
-     * <p>A batch may have two requests for a key that neither of them holds. Then the first can acquire the key, and
-     * the second is answered as held elsewhere.
+     * <p>A key is in doubt if its lease has expired or if its claim was released in doubt. A request with {@link
+     * ClaimRequest.InDoubt#PARK} parks such a key instead of acquiring it, unless an operator has released the key.
+     *
+     * <p>A batch may have several requests for one key. If none of them holds the key, the first request can acquire
+     * it, and the others are answered as held elsewhere.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -39,29 +52,33 @@ public interface ClaimStore {
     List<ClaimOutcome> claim(List<ClaimRequest> requests);
 
     /**
-     * Extends leases, even expired ones, unless another claim has taken the key over.
+     * Extends leases. A lease is extended even after it has expired, if no other claim has taken the key over.
      *
-     * @return the claims that are held, and those without an answer; all others are lost
+     * @return the claims that hold their keys, and the claims without an answer; all other claims are lost
      */
     ClaimAnswers renew(List<LeaseRenewal> renewals);
 
     /**
-     * Resolves claims, even after their leases have expired, unless another claim has taken the key over. The key of a
-     * released claim can be acquired at once. A completed claim can be completed again: its first result stays. A
-     * parked claim can be parked again: its first reason stays. An attempt that threw adds one to the key's failures,
-     * once, however often its resolution is repeated.
+     * Resolves claims. A claim is resolved even after its lease has expired, if no other claim has taken the key over.
+     *
+     * <ul>
+     *   <li>The key of a released claim can be acquired at once.
+     *   <li>A completed claim can be completed again, and keeps its first result.
+     *   <li>A parked claim can be parked again, and keeps its first reason.
+     *   <li>An attempt that threw adds one to the key's failures. A repeated resolution adds nothing more.
+     * </ul>
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is recorded, by this call or, if they were completed or parked, by an
-     *     earlier one; and the claims without an answer. All other claims no longer held their keys
-     * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
+     * @return the claims whose resolution is recorded, and the claims without an answer. A completion or parking that
+     *     an earlier call recorded counts as recorded. All other claims no longer held their keys
+     * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without that result
      */
     ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);
 
     /**
-     * Returns the states of keys, without claiming any. The states are as current as the claims, and never an older
-     * state of a replica. When the answer arrives, a free key may be held, and a held key may be completed: only {@link
-     * #claim} decides. The state of a completed key has the fingerprint that the key was claimed with.
+     * Returns the states of keys, without claiming any key. The states are current, and never those of a replica that
+     * lags behind. A state may have changed before the caller gets the answer, so only {@link #claim} decides. The
+     * state of a completed key has the fingerprint of the payload for which the key was claimed.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
      * @return a state for each key; {@link KeyState#FREE} for a key that can never be stored
@@ -69,8 +86,8 @@ public interface ClaimStore {
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
     /**
-     * Resolves and claims in one call, resolutions first, so that a key that is released here can be acquired here. A
-     * store should override it if one call takes fewer steps than two.
+     * Resolves and claims in one call. Resolutions come first, so that a key that this call releases can be acquired by
+     * the same call. A store should override this method if it can do both in fewer requests.
      *
      * @throws IllegalArgumentException if one of the entries can never be stored
      */
@@ -82,8 +99,8 @@ public interface ClaimStore {
     }
 
     /**
-     * Returns what a handler can do instead of {@code Claim.fence()}, as the end of a sentence. A {@link
-     * FencingClaimStore} does not need it.
+     * Returns advice for a handler that calls {@code Claim.fence()} although this store is not a {@link
+     * FencingClaimStore}. The advice is the end of a sentence.
      */
     default String insteadOfFence() {
         return "give Claim.fencingToken() to a system that refuses stale writers";

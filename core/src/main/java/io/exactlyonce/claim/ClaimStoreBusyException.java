@@ -11,7 +11,7 @@ public final class ClaimStoreBusyException extends ClaimStoreException {
         super(null, null, message, null);
     }
 
-    /** Makes an exception of a key. */
+    /** Makes an exception that concerns one key. */
     public ClaimStoreBusyException(ClaimKey key, String message, @Nullable Throwable cause) {
         super(key.scope(), key.keyHash(), message, cause);
     }

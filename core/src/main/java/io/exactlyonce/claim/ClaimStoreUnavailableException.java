@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if the store did not answer a call. Each change of the call may or may not have happened, and the call can be
- * repeated. The cause is the store's failure, if it could be kept.
+ * repeated. The exception's cause, if there is one, is the store's failure.
  */
 public final class ClaimStoreUnavailableException extends ClaimStoreException {
 
@@ -14,7 +14,7 @@ public final class ClaimStoreUnavailableException extends ClaimStoreException {
         super(null, null, message, cause);
     }
 
-    /** Makes an exception of a key. */
+    /** Makes an exception that concerns one key. */
     public ClaimStoreUnavailableException(ClaimKey key, String message, @Nullable Throwable cause) {
         super(key.scope(), key.keyHash(), message, cause);
     }

@@ -10,17 +10,18 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules for idempotency keys. A delivery fails if two messages could share a key by accident, or if one message could
- * have two keys.
+ * Rules for idempotency keys. A value is refused if it could give two messages the same key by accident, or one message
+ * two keys.
  */
 public final class KeyRules {
 
     private KeyRules() {}
 
     /**
-     * Returns the value as a key.
+     * Returns the value as a key. A text of more than {@value ClaimKey#MAX_LENGTH} characters is replaced by its
+     * SHA-256.
      *
-     * @param source where the value comes from, for the message
+     * @param source the origin of the value, which the exception's message names
      * @throws MissingKeyException if the value is {@code null} or blank
      * @throws UnusableKeyException if the value cannot be a key
      */
@@ -44,10 +45,11 @@ public final class KeyRules {
     }
 
     /**
-     * Returns a value's text, by which two messages of one key are compared. A list's entries may be {@code null}.
+     * Returns a text for a value, by which two messages with the same key are compared. The value may be a list, whose
+     * entries may be {@code null}.
      *
-     * @param source where the value comes from, for the message
-     * @throws UnusableKeyException if the value's text does not identify it
+     * @param source the origin of the value, which the exception's message names
+     * @throws UnusableKeyException if the value is {@code null}, or if its text does not identify it
      */
     public static String toFingerprint(String source, @Nullable Object value) {
         if (value == null) {
@@ -66,7 +68,7 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the key of a scope, for a scope and a key that a program or an operator wrote.
+     * Checks a scope and a key that a program or an operator wrote, and returns both as one key.
      *
      * @throws IllegalArgumentException if the scope is not usable
      * @throws UnusableKeyException if the key is not usable
@@ -78,7 +80,10 @@ public final class KeyRules {
         return new ClaimKey(scope, toKey("The key", key));
     }
 
-    /** Returns a description of characters that stores would change, so that two scopes or keys could become one. */
+    /**
+     * Returns a description of a character that a store cannot keep, or could replace, so that two texts would become
+     * one. Empty if the text has no such character.
+     */
     public static Optional<String> unstorable(String text) {
         if (text.indexOf('\0') >= 0) {
             return Optional.of("a NUL character, which not every claim store can keep");
@@ -86,7 +91,10 @@ public final class KeyRules {
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
-    /** Returns whether UTF-8 can encode a text. Only surrogates need an encoder to decide that. */
+    /**
+     * Returns whether UTF-8 can encode a text. A text without surrogates needs no encoder, because UTF-8 can always
+     * encode it.
+     */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -102,16 +110,16 @@ public final class KeyRules {
     }
 
     /**
-     * Returns whether values of a class can be fingerprints, apart from the entries of lists. The class must not be a
-     * primitive one.
+     * Returns whether values of a class can be fingerprints. The class of a list can, although its entries may not be
+     * usable. The class must not be a primitive one.
      */
     public static boolean canBeFingerprint(Class<?> type) {
         return canBeCompared(type) || List.class.isAssignableFrom(type);
     }
 
     /**
-     * Returns whether numbers of a class are rounded, so that different numbers become one, such as {@code 1e400} and
-     * {@code 1e500}.
+     * Returns whether numbers of a class are rounded. Rounding can make different numbers equal: as a {@code double},
+     * {@code 1e400} and {@code 1e500} are both infinite.
      */
     public static boolean isFloating(Class<?> type) {
         return type == Double.class || type == Float.class;
@@ -125,8 +133,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the text of a value of a type whose text identifies the value. The text of any other object may contain
-     * its address, which differs in each JVM.
+     * Returns the text of a value, if its type is one whose text identifies the value. Values of other types are
+     * refused, because their text may contain an address, which differs in each JVM.
      */
     private static String text(String source, Object value) {
         if (value instanceof Enum<?> constant) {
@@ -143,8 +151,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns one text for all ways to write a number, such as 1.5 and 1.50. Whole numbers have the text of a {@code
-     * long}.
+     * Returns the same text for all ways to write a number, such as 1.5 and 1.50. A whole number has the same text as a
+     * {@code long}. Very large and very small numbers have a text with an exponent.
      */
     private static String plain(BigDecimal number) {
         BigDecimal shortest = number.stripTrailingZeros();

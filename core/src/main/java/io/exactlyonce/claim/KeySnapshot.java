@@ -8,21 +8,23 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as its store has read it, and the decision on requests for it, which is the same for all stores. A store reads
- * a snapshot, and then writes the decision on condition that the key is unchanged. If the key has changed, the store
- * reads and decides again.
+ * A key as its store has read it. The decision on a request for the key is the same for all stores: a store reads a
+ * snapshot, and then writes the decision on condition that the key is unchanged. If the key has changed, the store
+ * reads the key and decides again.
  *
  * @param status the status that the last write left
  * @param claimId the last claim of the key
- * @param attempt the number of that claim, from 1
- * @param fencingToken the token of that claim
- * @param inDoubt whether that claim is in doubt, or an attempt before it was
- * @param cleared whether an operator has released the key since that claim
- * @param leaseRemaining the rest of that claim's lease by the store's clock; not positive if the lease has expired
+ * @param attempt the number of the last claim, from 1
+ * @param fencingToken the token of the last claim
+ * @param inDoubt whether the last claim, or an attempt before it, is in doubt
+ * @param cleared whether an operator has released the key since the last claim
+ * @param leaseRemaining the rest of the last claim's lease, by the store's clock; not positive if the lease has expired
  * @param nextToken the token of the next claim, greater than {@code fencingToken}
- * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
+ * @param fingerprint the fingerprint of the payload for which the key was last claimed, or {@code null} if it is not
+ *     known
  * @param result the stored result as JSON, or {@code null} if there is none
- * @param failures the number of attempts that threw, since the first one or an operator's last release
+ * @param failures the number of attempts that threw. After an operator has released the key, only the attempts since
+ *     that release count
  */
 public record KeySnapshot(
         KeyStatus status,
@@ -41,27 +43,28 @@ public record KeySnapshot(
     public enum Action {
         /** Writes nothing. */
         REFUSE,
-        /** Makes the first claim of a key that the store does not know, if it is still unknown. */
+        /** Makes the first claim of a key, if the store still does not know the key. */
         CLAIM_FIRST,
         /** Extends the lease of the request's own claim, if that claim still holds the key. */
         RENEW,
         /** Gives the key to the request's claim, if the key is unchanged. */
         TAKE_OVER,
-        /** Parks the key in doubt, if the key is unchanged. */
+        /** Parks the key, which is in doubt, if the key is unchanged. */
         PARK
     }
 
     /**
      * A decision on a request.
      *
-     * @param outcome the answer to the request, once the action has happened
+     * @param action the write that the store must do
+     * @param outcome the answer to the request after the write
      */
     public record Decision(Action action, ClaimOutcome outcome) {
 
         /**
-         * Decides on a key without a snapshot: the key was never claimed, or its claim was deleted.
+         * Decides on a key without a snapshot. The key was never claimed, or the store has deleted its claim.
          *
-         * @param token greater than the tokens of a claim that was deleted, for example the time in microseconds
+         * @param token greater than the tokens of a deleted claim, for example the time in microseconds
          */
         public static Decision first(long token) {
             return new Decision(Action.CLAIM_FIRST, new Acquired(1, token, false));
@@ -71,7 +74,7 @@ public record KeySnapshot(
             return new Decision(Action.REFUSE, outcome);
         }
 
-        /** Returns the claim that the action makes or extends. Only for actions that grant a claim. */
+        /** Returns the claim that the action makes or extends. Fails for an action that grants no claim. */
         public Acquired claim() {
             return (Acquired) outcome;
         }
@@ -87,9 +90,10 @@ public record KeySnapshot(
      * again</td></tr>
      * <tr><td>is completed</td><td>refuse</td><td>completed, or mismatch for another payload</td></tr>
      * <tr><td>is parked</td><td>refuse</td><td>parked</td></tr>
-     * <tr><td>is held within its lease</td><td>refuse</td><td>held elsewhere for the rest of the lease</td></tr>
-     * <tr><td>was released by the request's own claim</td><td>refuse</td><td>held elsewhere, because an
-     * operator's decision names that claim</td></tr>
+     * <tr><td>is held by another claim, whose lease has not expired</td><td>refuse</td><td>held elsewhere for the rest
+     * of the lease</td></tr>
+     * <tr><td>was last held by the request's own claim, which was released</td><td>refuse</td><td>held elsewhere,
+     * because a released claim never holds its key again</td></tr>
      * <tr><td>is in doubt, no operator has released it, and the request parks</td><td>park</td><td>parked</td></tr>
      * <tr><td>was released, or its lease has expired</td><td>take over</td><td>acquired</td></tr>
      * </table>
@@ -118,7 +122,7 @@ public record KeySnapshot(
         };
     }
 
-    /** Returns the key's state for deliveries that wait for it. */
+    /** Returns the state that a delivery finds if it waits for the key. */
     public KeyState state() {
         return isFree()
                 ? KeyState.FREE
@@ -134,7 +138,7 @@ public record KeySnapshot(
         return status == KeyStatus.HELD && claimId.equals(claim);
     }
 
-    /** Returns whether a new request may claim the key: it was released, or its lease has expired. */
+    /** Returns whether the key was released or its lease has expired. A new request may then claim the key. */
     private boolean isFree() {
         return status == KeyStatus.RELEASED
                 || (status == KeyStatus.HELD && leaseRemaining.compareTo(Duration.ZERO) <= 0);
@@ -144,20 +148,23 @@ public record KeySnapshot(
         return status == KeyStatus.RELEASED && claimId.equals(claim);
     }
 
-    /** Returns whether a free key is in doubt, the request parks such keys, and no operator has released the key. */
+    /**
+     * Returns whether a request parks a free key: the key is in doubt, no operator has released it, and the request's
+     * policy is to park.
+     */
     private boolean mustBeParked(ClaimRequest request) {
         return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
     /**
-     * Returns whether the next claim of a free key is in doubt: an earlier one was, or the owner reported nothing
-     * before its lease expired.
+     * Returns whether the next claim of a free key is in doubt: an earlier claim was in doubt, or the last owner
+     * reported nothing before its lease expired.
      */
     private boolean isNextInDoubt() {
         return inDoubt || status == KeyStatus.HELD;
     }
 
-    /** Leaves out the result, which must not be logged. */
+    /** Returns the status and the attempt. The result is left out, because results must not be logged. */
     @Override
     public String toString() {
         return status + " attempt " + attempt;

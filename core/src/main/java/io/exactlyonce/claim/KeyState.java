@@ -3,10 +3,10 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a key, for deliveries that wait for it.
+ * The state of a key, for deliveries that wait for the key.
  *
- * @param fingerprint of the payload that a completed key was claimed for; {@code null} if it is not known, and for
- *     keys that are not completed
+ * @param fingerprint the fingerprint of the payload for which a completed key was claimed. {@code null} if the
+ *     fingerprint is not known, or if the key is not completed
  */
 public record KeyState(Status status, @Nullable String fingerprint) {
 
@@ -16,18 +16,19 @@ public record KeyState(Status status, @Nullable String fingerprint) {
 
     public enum Status {
         /**
-         * The next claim acquires the key: it was never claimed, its claim was released, or the claim's lease is over.
+         * The next claim acquires the key: the key was never claimed, its claim was released, or the claim's lease has
+         * expired.
          */
         FREE,
         /** A claim holds the key. */
         HELD,
-        /** The effect of the key happened. */
+        /** The key's effect has happened. */
         COMPLETED,
         /** The key waits for an operator's decision. */
         PARKED
     }
 
-    /** Drops the fingerprint of a key that is not completed, because the next claim may be for another payload. */
+    /** Drops the fingerprint if the key is not completed, because the next claim may be for another payload. */
     public KeyState {
         fingerprint = status == Status.COMPLETED ? fingerprint : null;
     }

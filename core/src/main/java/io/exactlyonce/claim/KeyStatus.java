@@ -1,11 +1,12 @@
 package io.exactlyonce.claim;
 
 /**
- * The status of a key as its last write left it, and as stores keep it. {@link KeyState.Status} is the state that other
- * claims find.
+ * The status of a key that its last write left, and that stores keep. {@link KeyState.Status} is the state that the
+ * next claim finds. The two differ for a key whose lease has expired: its status is {@code HELD}, and its state is
+ * {@code FREE}.
  */
 public enum KeyStatus {
-    /** A claim holds the key, until its lease expires and another claim takes the key over. */
+    /** A claim holds the key. The status stays when the lease expires, until another claim takes the key over. */
     HELD,
     /** The key's effect has happened. */
     COMPLETED,

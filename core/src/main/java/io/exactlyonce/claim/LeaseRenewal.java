@@ -6,7 +6,7 @@ import java.time.Duration;
  * A request to extend a claim's lease.
  *
  * @param claim the claim
- * @param lease how long the claim holds from now on, counted by the store's clock
+ * @param lease how long the claim holds its key after the renewal, by the store's clock
  */
 public record LeaseRenewal(ClaimId claim, Duration lease) {
 
@@ -16,7 +16,7 @@ public record LeaseRenewal(ClaimId claim, Duration lease) {
         requireValid(lease);
     }
 
-    /** Checks the lease of a renewal or of a request. */
+    /** Requires that the lease of a renewal or of a request is at least 100 ms. */
     static void requireValid(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("lease (%s) must be at least %s".formatted(lease, SHORTEST));

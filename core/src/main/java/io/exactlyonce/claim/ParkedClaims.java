@@ -16,17 +16,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked claims of a {@link ClaimStore}, for operators who decide on them. Thread-safe.
+ * The parked claims of a {@link ClaimStore}, for operators who decide on them. Implementations must be thread-safe.
  *
- * <p>No call may delay the claims of the store. A call that has to wait too long for other calls throws {@link
+ * <p>No call may delay the store's claims. A call that waits too long for other operators' calls throws {@link
  * ClaimStoreBusyException}, and changes nothing.
  *
- * <p>A decision names the claim that was read, and only the first decision changes anything. If a call throws, its
- * decision may or may not be stored: read the key again.
+ * <p>A decision names the claim that the operator read, and only the first decision on that claim changes anything. If
+ * a call throws another exception, its decision may or may not be stored. The operator must then read the key again.
  */
 public interface ParkedClaims {
 
-    /** Number of claims in one page of a lookup without an index. */
+    /** The number of claims that a lookup without an index reads at a time. */
     int PAGE = 1_000;
 
     /** Largest number of pages that a lookup without an index reads. */
@@ -38,10 +38,10 @@ public interface ParkedClaims {
     /**
      * An operator's selection of parked claims. A condition that is {@code null} admits every claim.
      *
-     * @param scope the keys' namespace
-     * @param errorClass the {@link #classOf} of their reasons
-     * @param from the earliest time at which they were parked
-     * @param until the latest time at which they were parked
+     * @param scope the namespace of the keys
+     * @param errorClass the {@link #classOf} of the reasons for parking
+     * @param from the earliest time of parking
+     * @param until the latest time of parking
      */
     record Filter(
             @Nullable String scope,
@@ -60,7 +60,10 @@ public interface ParkedClaims {
                     && !isPast(claim);
         }
 
-        /** Returns whether a claim was parked after the end of this filter, as then all later claims were. */
+        /**
+         * Returns whether a claim was parked after this filter's latest time. In a list that is ordered by time, this
+         * also holds for all later claims.
+         */
         boolean isPast(ParkedClaim claim) {
             return until != null && claim.parkedAt().isAfter(until);
         }
@@ -69,8 +72,8 @@ public interface ParkedClaims {
     /**
      * The parked claims of a scope.
      *
-     * @param parked their number
-     * @param oldest when the oldest one was parked
+     * @param parked the number of parked claims
+     * @param oldest when the oldest of these claims was parked
      */
     record Count(String scope, long parked, Instant oldest) {
 
@@ -80,8 +83,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the part of a reason that many keys share: the class of an exception, or the whole text if it names no
-     * exception.
+     * Returns the part of a reason that many keys share. This part is the class of an exception, or the whole text if
+     * the reason names no exception.
      */
     static String classOf(String reason) {
         int end = reason.indexOf(END_OF_CLASS);
@@ -89,20 +92,21 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
+     * Lists parked claims, oldest first. Claims that were parked at the same time have an order that does not change,
+     * such as by scope and key.
      *
-     * @param after the claim after which the list begins, even if it is no longer parked; {@code null} to begin
-     *     with the oldest one
+     * @param after the claim after which the list begins, even if that claim is no longer parked; {@code null} to begin
+     *     with the oldest claim
      * @param limit maximum number of claims
      */
     List<ParkedClaim> list(@Nullable ParkedClaim after, int limit);
 
-    /** Returns a parked key; empty if it is not parked. */
+    /** Returns a parked key. Empty if the key is not parked. */
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Returns a parked key by the hash that logs show; empty if no parked key has this hash. Searches the oldest
-     * 100,000 parked keys, unless the store has a faster way.
+     * Returns a parked key by the hash that logs show. Empty if no parked key with this hash is found. A store without
+     * a faster lookup searches only the oldest 100,000 parked keys.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -119,8 +123,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists the parked claims that a filter admits, oldest first. Searches 100,000 claims from the filter's beginning
-     * on, unless the store has a faster way.
+     * Lists the parked claims that a filter admits, oldest first. A store without a faster lookup searches at most
+     * 100,000 claims, from the filter's earliest time on.
      *
      * @param limit maximum number of claims
      */
@@ -136,7 +140,10 @@ public interface ParkedClaims {
         return found;
     }
 
-    /** Returns a claim that does not exist, and that precedes all claims parked at this time or later. */
+    /**
+     * Returns an artificial claim that precedes all claims that were parked at this time or later. Returns {@code null}
+     * without a time, because the list then begins with the oldest claim.
+     */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
                 ? null
@@ -144,8 +151,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the claims among these that are parked, in no order. Searches the oldest 100,000 parked claims, unless
-     * the store has a faster way.
+     * Returns those of the given claims that are parked, in no particular order. A store without a faster lookup
+     * searches only the oldest 100,000 parked claims.
      *
      * @param claims ids of claims as they were seen
      */
@@ -160,10 +167,7 @@ public interface ParkedClaims {
         return found;
     }
 
-    /**
-     * Counts parked claims by scope. Counts the oldest {@value #PAGE} claims, unless the store has a faster way to
-     * count all.
-     */
+    /** Counts parked claims by scope. A store without a faster way counts only the oldest {@value #PAGE} claims. */
     default Collection<Count> count() {
         Map<String, Count> scopes = new LinkedHashMap<>();
         list(null, PAGE)
@@ -172,7 +176,9 @@ public interface ParkedClaims {
         return scopes.values();
     }
 
-    /** Reads page after page, until {@code goesOn} returns false or {@value #PAGES} pages are read. */
+    /**
+     * Reads page after page, until {@code goesOn} returns false, {@value #PAGES} pages are read, or no claims are left.
+     */
     private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
         List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
@@ -186,8 +192,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a statement with which an operator finds any key by its hash, outside of this application; empty if the
-     * store has no such statement.
+     * Returns a statement that finds any key by its hash, and that an operator runs outside of this application. Empty
+     * if the store has no such statement.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -195,14 +201,17 @@ public interface ParkedClaims {
         return Optional.empty();
     }
 
-    /** Returns any key's claim, parked or not; empty if there is none, or if the store does not show it. */
+    /**
+     * Returns the claim of any key, parked or not. Empty if the key has no claim, or if the store does not show claims.
+     */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }
 
     /**
      * Returns a key's claim by the hash that logs show. Every store finds the parked keys that {@link #findByKeyHash}
-     * finds; a store may find other keys. The work of a call is bounded, however many claims there are.
+     * finds, and a store may also find keys that are not parked. A call has a bounded cost, however many claims there
+     * are.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -213,7 +222,7 @@ public interface ParkedClaims {
     /**
      * Releases a parked key.
      *
-     * @return whether the claim was parked until now
+     * @return whether the claim was parked before this call
      * @see #releaseAll
      */
     default boolean release(ClaimId claim) {
@@ -223,7 +232,7 @@ public interface ParkedClaims {
     /**
      * Records that a parked key's effect has happened.
      *
-     * @return whether the claim was parked until now
+     * @return whether the claim was parked before this call
      * @see #completeAll
      */
     default boolean complete(ClaimResolution.Completed completion) {
@@ -231,21 +240,23 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys in few requests. The next request for such a key acquires it, whatever its policy for keys
-     * in doubt is. The outcome says whether the key is in doubt, and the request counts as the next attempt. The key's
-     * count of attempts that threw starts at 0 again.
+     * Releases parked keys in few requests. The next request for such a key acquires it, whatever the request's policy
+     * for keys in doubt is. The request's outcome says whether the key is in doubt. The request counts as the next
+     * attempt, and the number of attempts that threw starts at 0 again.
      *
-     * @param claims each once; of several claims of a key at most one can be parked
-     * @return the claims that were parked until now
+     * @param claims without duplicates. Several claims may have the same key, although at most one of them can be
+     *     parked
+     * @return the claims that were parked before this call
      */
     Set<ClaimId> releaseAll(Collection<ClaimId> claims);
 
     /**
      * Records in few requests that the effects of parked keys have happened.
      *
-     * @param completions each claim once; of several claims of a key at most one can be parked
-     * @return the claims that were parked until now
-     * @throws IllegalArgumentException if a result cannot be stored; then nothing is written
+     * @param completions without duplicates. Several claims may have the same key, although at most one of them can be
+     *     parked
+     * @return the claims that were parked before this call
+     * @throws IllegalArgumentException if a result cannot be stored; nothing is written then
      */
     Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions);
 }

@@ -1,5 +1,6 @@
 /**
- * Claims on idempotency keys: the contract of their store, and its values. Depends on neither Spring nor JDBC.
+ * Claims on idempotency keys: the contract of claim stores, and the types of its arguments and results. Depends on
+ * neither Spring nor JDBC.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code time}.
  */
