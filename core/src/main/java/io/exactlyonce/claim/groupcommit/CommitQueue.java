@@ -19,33 +19,42 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Calls that wait for the store, in order of arrival. {@link #nextFlushAt} decides when a flusher takes a batch;
- * resolutions precede claims. A call is never split. It waits until none of its keys is in a batch that is being sent.
+ * Calls that wait for the store, in order of arrival. {@link #nextFlushAt} decides when a flusher takes a batch. In a
+ * batch, resolutions come before claims. A call is never split, and waits while a batch with one of its keys is being
+ * sent.
  *
- * <p>For each key, either one call is being sent at a time, or one batch with several claims. So a release cannot
- * overtake the claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim
- * twice.
+ * <p>For each key, at most one call is being sent at a time, or one batch with several claims of the key. This rule has
+ * three effects:
+ *
+ * <ul>
+ *   <li>A release cannot overtake the claim that it releases.
+ *   <li>Two flushers do not wait for each other's rows.
+ *   <li>No batch resolves a claim twice.
+ * </ul>
  */
 final class CommitQueue {
 
-    /** A batch takes a few milliseconds. If a call waits this long, the flusher that is sending is stuck. */
+    /**
+     * The time after which a call no longer waits for the flusher that is sending, and another flusher takes the call.
+     * A batch takes a few milliseconds, so the first flusher is stuck.
+     */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * How long a single completion waits for others. Longer than the time between the quick handlers of one poll, and
-     * short compared with a batch, which takes milliseconds.
+     * The time for which a resolution waits for others, if no caller waits for the resolution. This time is longer than
+     * the time between the quick handlers of one poll, and shorter than a batch, which takes milliseconds.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**
-     * Another flusher helps if one in this number of a full batch's entries waits. With fewer entries, it would only
-     * halve the batches.
+     * Another flusher helps if the waiting entries are at least an eighth of a full batch. With fewer entries, the
+     * other flusher would only turn one batch into two smaller ones.
      */
     private static final int HELP_FROM = 8;
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    /** Most characters of all results in a batch. A single call may have more. */
+    /** The most characters that all results in a batch have together. A single call may have more. */
     private static final int MAX_WEIGHT = 4_000_000;
 
     private final GroupCommitSettings settings;
@@ -61,8 +70,8 @@ final class CommitQueue {
     private boolean closed;
 
     /**
-     * True if the last batch of resolutions had one call. Under low load nothing else arrives, so waiting only adds
-     * latency.
+     * True if the last batch with resolutions had only one call with resolutions. The load is then low, so that a wait
+     * for more calls would only add latency.
      */
     private boolean wasAlone;
 
@@ -71,7 +80,7 @@ final class CommitQueue {
         this.clock = clock;
     }
 
-    /** Adds a call; returns false if the queue is closed, and the call was not added. */
+    /** Adds a call. Returns false if the queue is closed, and does not add the call. */
     boolean add(QueuedCall call) {
         lock.lock();
         try {
@@ -89,7 +98,7 @@ final class CommitQueue {
         }
     }
 
-    /** Waits for a batch; returns an empty one when the queue is closed and everything is flushed. */
+    /** Waits for a batch. Returns an empty batch when the queue is closed and no call waits any more. */
     List<QueuedCall> take() {
         lock.lock();
         try {
@@ -99,7 +108,7 @@ final class CommitQueue {
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // A batch that is due is empty because every waiting call shares a key with a batch that is being sent.
+                // A batch is due and still empty if every waiting call shares a key with a batch that is being sent.
                 awaitWork(wait <= 0 ? STUCK_NANOS : wait);
             }
         } finally {
@@ -111,13 +120,13 @@ final class CommitQueue {
         return nextFlushAt() - clock.nanoTime();
     }
 
-    /** Waits for a signal or a timeout. {@link #take} has the loop. */
+    /** Waits for a signal or a timeout. The loop around this wait is in {@link #take}. */
     @SuppressWarnings("WaitNotInLoop")
     private void awaitWork(long nanos) {
         try {
             work.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException meaningless) {
-            // An interrupt does not end a flusher: it ends when the queue is closed.
+            // An interrupt does not end a flusher. A flusher ends when the queue is closed and empty.
         }
     }
 
@@ -125,11 +134,12 @@ final class CommitQueue {
      * Returns when a flusher takes the next batch, by the clock. A time in the past means at once.
      *
      * <ul>
-     *   <li>A queue that is closed, or has enough for another batch, is flushed at once.
-     *   <li>While a batch is being sent, calls gather for the next one, unless that flusher is stuck.
-     *   <li>A call whose caller waits is sent at once, and takes the others along.
-     *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end
-     *       together. If the last completion was alone in its batch, the next one is sent at once.
+     *   <li>If the queue is closed, or enough calls wait for another flusher to help, a batch is taken at once.
+     *   <li>While a batch is being sent, calls gather for the next batch. If the oldest call has waited for too long,
+     *       the flusher that is sending is stuck, and another flusher takes the next batch.
+     *   <li>If no batch is being sent, a call whose caller waits is taken at once, together with all other calls.
+     *   <li>Resolutions for which no caller waits gather for a moment, because the quick handlers of one poll end
+     *       together. If the last resolution was alone in its batch, the next resolution is taken at once.
      * </ul>
      */
     long nextFlushAt() {
@@ -153,7 +163,7 @@ final class CommitQueue {
         return isAwaited || wasAlone ? now : oldest + GATHER_NANOS;
     }
 
-    /** Moves the calls that may be sent now into a batch. The batch is empty if there are none. */
+    /** Moves the calls that may be sent now into a batch. The batch is empty if no call may be sent now. */
     private List<QueuedCall> takeBatch() {
         List<QueuedCall> batch = new ArrayList<>();
         int entries = moveResolutions(batch);
@@ -171,8 +181,8 @@ final class CommitQueue {
     }
 
     /**
-     * Moves waiting resolutions into an empty batch, at most one call for each key. Returns the number of their
-     * entries.
+     * Moves waiting resolutions into an empty batch, at most one call for each key. Returns the number of resolutions
+     * that were moved.
      */
     private int moveResolutions(List<QueuedCall> batch) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
@@ -191,16 +201,16 @@ final class CommitQueue {
                 entries += call.keys().size();
                 weight += call.weight();
             }
-            // Later calls for these keys stay behind this one, whether it was moved or not.
+            // Later calls for these keys must wait for this call, even if it was moved into the batch.
             blocked.addAll(call.keys());
         }
         return entries;
     }
 
     /**
-     * Moves waiting claims into a batch. Claims of one key are sent together.
+     * Moves waiting claims into a batch. Several claims of one key may be in the same batch.
      *
-     * @param before the entries that the batch has already
+     * @param before the number of entries that are already in the batch
      */
     private void moveClaims(List<QueuedCall> batch, int before) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
@@ -216,13 +226,13 @@ final class CommitQueue {
                 beingSent.addAll(call.keys());
                 entries += call.keys().size();
             } else {
-                // This claim waits, and later claims of its keys wait behind it.
+                // This call waits, and later claims of its keys wait behind it.
                 blocked.addAll(call.keys());
             }
         }
     }
 
-    /** Marks the keys of a batch as no longer being sent, so that the next calls for these keys can be sent. */
+    /** Records that a batch is no longer being sent, so that the next calls for its keys can be sent. */
     void returned(List<QueuedCall> batch) {
         lock.lock();
         try {
@@ -233,7 +243,10 @@ final class CommitQueue {
         }
     }
 
-    /** Removes calls that have waited this long, and returns them to be rejected. Calls that are being sent stay. */
+    /**
+     * Removes the calls that have waited for at least this time, and returns them, so that the caller rejects them.
+     * Calls that are being sent are not affected.
+     */
     List<QueuedCall> removeOlderThan(long nanos) {
         lock.lock();
         try {
@@ -246,7 +259,7 @@ final class CommitQueue {
         }
     }
 
-    /** Rejects further calls; waiting ones are still flushed. */
+    /** Rejects further calls. Calls that already wait are still sent. */
     void close() {
         lock.lock();
         try {
@@ -260,19 +273,19 @@ final class CommitQueue {
     /**
      * The store's answer to a call.
      *
-     * @param given the call's own outcomes in order, and the recorded resolutions of the whole batch
+     * @param given the outcomes of the call's own claims, in order, and the answers to all resolutions of the batch
      * @param askedAt when the batch was sent, by the clock
      */
     record Answer(ClaimBatch.Result given, long askedAt) {}
 
     /**
-     * A call, and its one future.
+     * A call, and the future that the caller got.
      *
      * @param asked either resolutions or claims
-     * @param keys their keys
-     * @param isAwaited whether a caller, or the next message of a group, waits for the answer
+     * @param keys the keys of the resolutions or claims
+     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
      * @param since when the call was made, by the clock
-     * @param answer completed by the thread that took the call out of the queue
+     * @param answer the future, which the thread that took the call out of the queue completes
      */
     record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {

@@ -24,23 +24,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Group commit: calls of many threads share the store's transactions, and no caller waits. Calls wait in a {@link
- * CommitQueue}; flushers take them in batches, which grow with the load.
+ * Group commit: calls of many threads share the store's transactions, and no calling thread is blocked. Calls wait in a
+ * {@link CommitQueue}. Flushers, which are threads of this store, take the calls in batches. The batches grow with the
+ * load.
  *
  * <p>Guaranteed, in addition to the store's guarantees:
  *
  * <ul>
- *   <li>Resolutions precede claims.
- *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all are
- *       claims.
- *   <li>A call that the store rejects fails alone, and so does a resolution whose row is locked.
- *   <li>A call is answered, or fails, only when no part of it is on its way to the store, so that its claim cannot
- *       overtake a release that the caller sends after that. Dependent actions run on a flusher, and must not block.
+ *   <li>In a batch, resolutions come before claims.
+ *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all of them
+ *       are claims.
+ *   <li>If the store rejects a call, the other calls of the batch do not fail. If another transaction locks the row of
+ *       a resolution, only this resolution gets no answer.
+ *   <li>A call's future completes only when no part of the call is at the store any more. If the caller then releases
+ *       the claim, the claim therefore cannot reach the store after the release. Dependent actions run on a flusher,
+ *       and must not block.
  * </ul>
  *
- * <p>Not guaranteed: the order of calls for different keys. When the store fails, it fails for a whole batch.
+ * <p>Not guaranteed: the order of calls for different keys. If the store fails, all calls of the batch fail.
  *
- * <p>Renewals, lookups and fences bypass the queue: their callers use the store itself, so that no claim delays them.
+ * <p>Renewals, lookups and fences do not pass through the queue. Their callers call the store itself, so that no claim
+ * delays them.
  */
 public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseable {
 
@@ -67,7 +71,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         this.scheduler = scheduler;
         this.queue = new CommitQueue(settings, scheduler);
         for (int i = 1; i <= settings.flushers(); i++) {
-            // A platform thread: an interrupt of a virtual thread would close its connection, and fail the whole batch.
+            // A flusher is a platform thread. If a virtual thread is interrupted in a request, its connection is
+            // closed, and the whole batch fails.
             Thread flusher = new Thread(null, this::flushUntilClosed, "exactly-once-claims-" + i, 0, false);
             flusher.setDaemon(true);
             flushers.add(flusher);
@@ -92,14 +97,18 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
-            // Started at the first call, because an application without listeners needs no threads.
+            // The first call starts the threads, because an application without listeners needs none.
             flushers.forEach(Thread::start);
             sweep();
         }
         return call.answer();
     }
 
-    /** @param batch the store's answer to the whole batch, including other callers' resolutions */
+    /**
+     * Returns a call's own part of the answers to a batch.
+     *
+     * @param batch the store's answers to all resolutions of the batch, also those of other callers
+     */
     private static ClaimAnswers own(List<? extends ClaimResolution> resolutions, ClaimAnswers batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = batch.unanswered().isEmpty() ? Set.of() : new HashSet<>();
@@ -113,7 +122,9 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         return new ClaimAnswers(recorded, unanswered, unanswered.isEmpty() ? null : batch.failure());
     }
 
-    /** Flushes until the queue is closed. A crash does not end the flusher. */
+    /**
+     * Sends batches until the queue is closed and empty. If a batch crashes, the flusher continues with the next one.
+     */
     private void flushUntilClosed() {
         Runnable flush = this::flush;
         while (!isFlushed) {
@@ -122,7 +133,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void flush() {
-        // The list exists before the batch is taken: without memory for it, the calls of the batch would get no answer.
+        // The list must exist before the batch is taken. If the memory for the list were missing afterwards, the calls
+        // of the batch would never get an answer.
         List<Runnable> answers = new ArrayList<>();
         List<QueuedCall> batch = queue.take();
         if (batch.isEmpty()) {
@@ -130,8 +142,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // Frees the batch's keys before the callers get their answers, because dependent actions of the callers run
-        // here.
+        // The keys of the batch are freed before the callers get their answers. The callers' dependent actions run on
+        // this thread, and the next calls for the keys must not wait for these actions.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);
@@ -139,8 +151,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /**
-     * Writes a batch. If the store rejects the batch, halves it until the rejected call is alone, so that the other
-     * calls do not fail.
+     * Writes a batch. If the store rejects the batch, each half is written alone, until only the call with the rejected
+     * entry fails.
      */
     private void write(List<QueuedCall> batch, List<Runnable> answers) {
         try {
@@ -177,7 +189,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Fails the calls, each with its own exception, because callers add to the exceptions that they catch. */
+    /**
+     * Fails the calls of a batch. Each call gets its own exception, because callers may add suppressed exceptions to
+     * the exception that they catch.
+     */
     private static void fail(List<QueuedCall> batch, Throwable failure, List<Runnable> answers) {
         String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
         for (QueuedCall call : batch) {
@@ -185,7 +200,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Rejects calls that wait too long. A timer runs it, because flushers may be stuck. */
+    /** Rejects calls that have waited too long. A timer runs this method, because all flushers may be stuck. */
     private void sweep() {
         if (!isFlushed) {
             Boundary.guard("A timer of claims", this::sweepLater, crash -> sweepLater());
@@ -204,7 +219,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Flushes waiting calls for as long as a caller would wait, rejects the others, and ends the flushers. */
+    /**
+     * Rejects further calls, and waits until the flushers have sent the waiting calls. After the time for which a call
+     * may wait in the queue, the calls that still wait are rejected.
+     */
     @Override
     public void close() {
         queue.close();

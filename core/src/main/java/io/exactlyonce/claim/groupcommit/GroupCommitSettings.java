@@ -5,25 +5,25 @@ import java.time.Duration;
 /**
  * How calls share batches.
  *
- * @param flushers largest number of batches that are sent at a time, from 1 to 16; renewals are not counted. More
- *     than two help only if the store answers the entries of a batch one by one
- * @param maxBatch number of claims and resolutions from which a batch takes no further call, from 1 to 256; no call
- *     is split
- * @param queueTimeout longest wait of a call for its batch, positive; does not limit the wait for the store's
- *     answer
- * @param remedy what an operator can do for a store that is busy, as the end of a sentence
+ * @param flushers the largest number of batches that are sent at a time, from 1 to 16, without renewals. More than two
+ *     flushers help only if the store answers the entries of a batch one by one
+ * @param maxBatch the number of claims and resolutions from which a batch takes no further call, from 1 to 256. A batch
+ *     can become larger, because no call is split
+ * @param queueTimeout the longest wait of a call for its batch, positive. The wait for the store's answer is not
+ *     limited by this time
+ * @param remedy what an operator can do if the store is busy, as the end of a sentence
  */
 public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout, String remedy) {
 
-    /** Most flushers. */
+    /** The most flushers. */
     public static final int MOST_FLUSHERS = 16;
 
-    /** Most entries of a batch. */
+    /** The largest {@code maxBatch}. */
     public static final int LARGEST_BATCH = 256;
 
     private static final String REMEDY = "find out what slows it down, or lower the concurrency of listeners";
 
-    /** Settings for stores that answer the entries of a batch together. */
+    /** Settings for stores that answer all entries of a batch at the same time. */
     public static final GroupCommitSettings USUAL = new GroupCommitSettings(2, LARGEST_BATCH, Duration.ofSeconds(3));
 
     public GroupCommitSettings {
@@ -34,7 +34,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTime
         }
     }
 
-    /** Makes settings with the remedy that helps for each store. */
+    /** Makes settings with a remedy that suits every store. */
     public GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout) {
         this(flushers, maxBatch, queueTimeout, REMEDY);
     }
