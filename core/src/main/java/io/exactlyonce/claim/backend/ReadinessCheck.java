@@ -9,18 +9,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks before the first container polls that claims can be stored. The check starts with the first container, after
- * the application's database migrations. It runs in parallel with startup, while containers look up their queues.
- * Without exactly-once listeners the store is not called.
+ * Checks that claims can be stored, before the first container polls. The check starts with the first container, after
+ * the application's database migrations. The check runs in parallel with startup, while containers look up their
+ * queues. In an application without exactly-once listeners, no check runs, and the store is not called.
  *
- * <p>One check runs at a time, on its own thread, and all callers meanwhile get its result. A check that passed is not
- * repeated. A failed check is repeated for the next caller.
+ * <p>One check runs at a time, on its own thread. All callers that come during the check get its result. A check that
+ * passed is not repeated. A failed check is repeated for the next caller.
  */
 public final class ReadinessCheck implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReadinessCheck.class);
 
-    /** Longest wait for a running check at the close, in milliseconds. Replies arrive within this time, or never. */
+    /**
+     * The longest wait for a running check when the application closes, in milliseconds. A reply that takes longer is
+     * not expected any more.
+     */
     private static final long LONGEST_CLOSE = 5_000;
 
     private final Runnable lookUp;
@@ -32,8 +35,8 @@ public final class ReadinessCheck implements AutoCloseable {
     private @Nullable Thread thread;
 
     /**
-     * @param lookUp looks for the store on the caller's thread, because that may create beans; throws if there is
-     *     none
+     * @param lookUp looks for the store, and throws if there is none. Runs on the caller's thread, because a lookup may
+     *     create beans
      * @param check throws if claims cannot be stored
      */
     public ReadinessCheck(Runnable lookUp, Runnable check) {
@@ -41,7 +44,7 @@ public final class ReadinessCheck implements AutoCloseable {
         this.check = check;
     }
 
-    /** Starts a check, unless one has passed or is running. Does not wait. */
+    /** Starts a check, and does not wait for its end. Does nothing while a check runs, and after a check has passed. */
     public synchronized void begin() {
         if (!latest.isDone() || passed) {
             return;
@@ -59,7 +62,7 @@ public final class ReadinessCheck implements AutoCloseable {
         }
         FutureTask<?> task = new FutureTask<>(this::run, null);
         thread = new Thread(task, "exactly-once-start-1");
-        // A failed startup does not wait for the store.
+        // The thread is a daemon, so that a JVM whose startup failed exits without waiting for the store.
         thread.setDaemon(true);
         thread.start();
         return task;
@@ -74,7 +77,10 @@ public final class ReadinessCheck implements AutoCloseable {
         }
     }
 
-    /** Logs the failure, because the container that reports it may start hours later. */
+    /**
+     * Logs a failure at ERROR if no container has waited for a check yet. The container that will report the failure
+     * may start hours later.
+     */
     private RuntimeException reported(RuntimeException failure) {
         if (!awaited && !closed) {
             log.error("No listener can start: {}", failure.getMessage());
@@ -82,7 +88,7 @@ public final class ReadinessCheck implements AutoCloseable {
         return failure;
     }
 
-    /** Waits until claims can be stored, or throws why they cannot. */
+    /** Waits until a check has shown that claims can be stored. Throws the failure if claims cannot be stored. */
     public void require() {
         awaited = true;
         try {
@@ -96,14 +102,17 @@ public final class ReadinessCheck implements AutoCloseable {
         }
     }
 
-    /** Returns whether a check has passed. Without listeners, nothing is checked. */
+    /**
+     * Returns whether a check has passed. The answer stays false in an application without listeners, because no check
+     * runs.
+     */
     public boolean hasPassed() {
         return passed;
     }
 
     /**
-     * Cancels a running check and waits for its end, because its connections are closed next. A check that takes longer
-     * ends when its connection is closed.
+     * Interrupts a running check, and waits up to 5 s for its end, because the caller closes the check's connections
+     * next. A check that takes longer ends when its connection is closed.
      */
     @Override
     public void close() {

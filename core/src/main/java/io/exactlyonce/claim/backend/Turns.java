@@ -6,12 +6,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Passes calls of one kind by operators to the store one after the other, so that any number of callers takes one
- * connection.
+ * Passes operators' calls to the store one after the other. Any number of callers therefore occupies only one
+ * connection. A store has one instance for each kind of call.
  */
 public final class Turns {
 
-    /** The longest wait of an operator's call for its turn: as long as a claim may wait for a connection. */
+    /** The longest wait of an operator's call for its turn, in seconds. A claim may wait as long for a connection. */
     private static final long LONGEST_WAIT_SECONDS = 3;
 
     private final Semaphore turn = new Semaphore(1, true);
@@ -19,8 +19,8 @@ public final class Turns {
     /**
      * Makes a call when its turn comes.
      *
-     * @throws ClaimStoreBusyException if the turn does not come within 3 s, or the thread is interrupted; then
-     *     nothing is called
+     * @throws ClaimStoreBusyException if the turn does not come within 3 s, or if the thread is interrupted while it
+     *     waits. The call is not made then
      */
     public <T> T alone(Supplier<T> call) {
         try {

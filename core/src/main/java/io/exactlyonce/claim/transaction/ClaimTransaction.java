@@ -12,15 +12,21 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * Claims keys, does the work, and completes the claims in one application transaction, for work whose effects are all
- * in the database that stores the claims.
+ * Claims keys, does the work, and completes the claims, all in one application transaction. Suits work whose effects
+ * are all in the database that stores the claims.
  *
- * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction
- * works on a key at any time. A claim needs no lease, because the database ends it together with the transaction.
+ * <p>Guaranteed: either the work's effects and all completions are committed, or none of them. At most one transaction
+ * works on a key at any time. A claim needs no lease, because the claim ends together with the transaction.
  *
- * <p>Not guaranteed: effects elsewhere. While the work runs, a claim through the store can take a key; then the whole
- * transaction is rolled back. A commit whose reply is lost may look like a failure; the next claim of a key finds out
- * whether it was committed.
+ * <p>Not guaranteed:
+ *
+ * <ul>
+ *   <li>Effects outside the database.
+ *   <li>The commit. While the work runs, another worker may claim a key through the claim store. The whole transaction
+ *       is then rolled back.
+ *   <li>The report of the commit. If the commit's reply is lost, the call may fail although the transaction was
+ *       committed. The next claim of a key finds out.
+ * </ul>
  */
 @FunctionalInterface
 public interface ClaimTransaction {
@@ -31,8 +37,8 @@ public interface ClaimTransaction {
         /**
          * Does the work.
          *
-         * @param outcomes one for each request, in their order; at least one is {@link Acquired}
-         * @return results as JSON of the claims that have one
+         * @param outcomes one for each request, in the order of the requests; at least one is {@link Acquired}
+         * @return the results as JSON, by claim; claims without a result are left out
          */
         Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Exception;
     }
@@ -43,13 +49,13 @@ public interface ClaimTransaction {
         /**
          * Does the work.
          *
-         * @return its result as JSON, or {@code null} if it has none
+         * @return the work's result as JSON, or {@code null} if the work has no result
          */
         @Nullable String run(Acquired claim) throws Exception;
     }
 
     /**
-     * A pool of connections, each of which one transaction occupies until it ends.
+     * A pool of connections. Each transaction occupies one connection until the transaction ends.
      *
      * @param name distinguishes the pool from others
      * @param connections the largest number of connections
@@ -64,32 +70,33 @@ public interface ClaimTransaction {
          * Makes a claim transaction.
          *
          * @param manager the application's transaction manager
-         * @param own the settings of the handler's own transaction; the claim's transaction begins with the same
-         *     timeout and isolation level, so that the handler's transaction can join it
-         * @param named whether the handler names its manager. If it does not, its writes are assumed to go through
-         *     the application's only or primary DataSource, which must then join the manager's transactions
+         * @param own the settings of the handler's own transaction. The claim transaction begins with the same timeout
+         *     and isolation level, so that the handler's transaction can join it
+         * @param named whether the handler names its transaction manager. If the handler names none, its writes are
+         *     assumed to go through the application's only or primary DataSource. This DataSource must take part in the
+         *     manager's transactions
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
     }
 
     /**
-     * Claims the keys, and does the work if at least one of them is free. Tries once, and never repeats the work.
+     * Claims the keys, and does the work if at least one of the keys is free. Tries once, and never repeats the work.
      *
      * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
-     * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any
-     *     other one means that nothing was completed for that key
+     * @return one outcome for each request, in the order of the requests. {@link Acquired} means that the work is done
+     *     and committed. Any other outcome means that this call completed nothing for the key
      * @throws ClaimTransactionException if the handler or the transaction's session prevents the claims or their
      *     completion
-     * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the
-     *     work began. The cause is the work's exception, if it threw one
-     * @throws Exception the work's exception, or the failure of its commit
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the work
+     *     began. The cause is the work's exception, if the work threw one
+     * @throws Exception the work's exception, or the failure of the commit
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 
     /**
-     * Claims one key, does the work, and completes the claim, as {@link #execute(java.util.List, BatchWork)} does for
-     * many.
+     * Claims one key, does the work, and completes the claim. {@link #execute(java.util.List, BatchWork)} does the same
+     * for many keys.
      */
     default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
         return execute(List.of(request), outcomes -> {
@@ -99,19 +106,19 @@ public interface ClaimTransaction {
                 .get(0);
     }
 
-    /** Returns the pool of the transaction's connections; {@code null} if it is unknown. */
+    /** Returns the pool of the transaction's connections; {@code null} if the pool is not known. */
     default @Nullable Pool pool() {
         return null;
     }
 
-    /** Returns whether a failure of the work only follows from an earlier failure, which aborted the transaction. */
+    /** Returns whether a failure of the work only shows that an earlier failure had already aborted the transaction. */
     default boolean isAftermath(Throwable failure) {
         return false;
     }
 
     /**
-     * Returns whether the caller's open transaction is the one in which this claim's work is done. Returns false after
-     * work has itself committed or rolled back that transaction.
+     * Returns whether the caller's open transaction is the transaction in which this claim's work is done. Returns
+     * false if the work has itself committed or rolled back that transaction.
      */
     default boolean isWithin(ClaimId claim) {
         return true;

@@ -4,19 +4,19 @@ import io.exactlyonce.ExactlyOnceException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them, because of the
- * handler or of the transaction's session. The transaction is rolled back. The claim store is available, so other
- * handlers are not affected, and a retry helps only after the cause is removed.
+ * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them. The cause is the
+ * handler or the transaction's session. The transaction is rolled back. A retry helps only after the cause is removed.
+ * Other handlers are not affected, because the claim store is available.
  *
- * <p>The message has the cause and its remedy, and neither key nor payload, so that it can be logged.
+ * <p>The message names the cause and the remedy. It contains neither a key nor a payload, so that it can be logged.
  */
 public final class ClaimTransactionException extends ExactlyOnceException {
 
     /**
      * Makes an exception.
      *
-     * @param message what is wrong, and what to do about it; without content of messages
-     * @param cause the failure behind it, if any
+     * @param message the problem and its remedy, without the content of a message from the queue
+     * @param cause the failure that caused the problem, if there is one
      */
     public ClaimTransactionException(String message, @Nullable Throwable cause) {
         super(null, null, message, cause);
