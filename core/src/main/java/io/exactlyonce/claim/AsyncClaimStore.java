@@ -10,9 +10,9 @@ import java.util.concurrent.CompletableFuture;
  * <p>Optional: a {@code ClaimStore} that also implements this interface is called through this interface. For any other
  * store, a few threads call {@link ClaimStore#apply} with the claims and resolutions of many callers.
  *
- * <p>A future completes only when no part of its call is at the store any more. If the caller then releases the claim,
- * the claim therefore cannot reach the store after the release. A future may complete on a thread that all calls share,
- * so dependent actions must not block.
+ * <p>A future completes only when no part of its call is at the store any more. So a claim cannot reach the store after
+ * a release that the caller sends when the claim's future has completed. A future may complete on a thread that all
+ * calls share, so dependent actions must not block.
  */
 public interface AsyncClaimStore {
 
@@ -38,7 +38,7 @@ public interface AsyncClaimStore {
      *
      * @param resolutions at least one, and one per claim
      * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer. Resolutions for
-     *     which nobody waits may be delayed for a moment, so that several share a transaction
+     *     which nobody waits may be delayed for a moment, so that they can share a transaction with others
      * @return the claims whose resolution is recorded, and the claims without an answer
      */
     CompletableFuture<ClaimAnswers> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);

@@ -4,8 +4,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's answers to renewals or resolutions of claims. A claim that is in neither set is lost: it no longer holds
- * its key.
+ * A store's answers to renewals or resolutions of claims. A claim that is neither granted nor unanswered is lost: it no
+ * longer holds its key.
  *
  * @param granted the claims whose renewal or resolution is stored
  * @param unanswered the claims without an answer, for example because another transaction locks their rows. These

@@ -22,8 +22,8 @@ public interface ClaimBackend {
     Map<String, Object> prove();
 
     /**
-     * Starts a check whether claims can be stored, and does not wait for its end. Does nothing while a check runs, and
-     * after a check has passed.
+     * Begins to check whether claims can be stored, and does not wait for the result. Does nothing while a check runs,
+     * and after a check has passed.
      */
     default void beginCheck() {}
 

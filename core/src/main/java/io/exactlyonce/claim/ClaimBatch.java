@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * Resolutions and claims of many callers, in one call of a store.
  *
- * @param resolutions of earlier claims, one per claim
- * @param claims requests to hold a key
+ * @param resolutions the resolutions of earlier claims, at most one per claim
+ * @param claims the requests to hold a key
  */
 public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> claims) {
 

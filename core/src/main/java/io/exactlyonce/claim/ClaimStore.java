@@ -39,8 +39,9 @@ public interface ClaimStore {
      * <p>If the key's last claim has the request's own {@code claimId}, and that claim was released, the answer is held
      * elsewhere. A caller that still needs the key uses a new id.
      *
-     * <p>A key is in doubt if its lease has expired or if its claim was released in doubt. A request with {@link
-     * ClaimRequest.InDoubt#PARK} parks such a key instead of acquiring it, unless an operator has released the key.
+     * <p>A key is in doubt if its lease has expired, or if a claim of the key was released as in doubt. A request with
+     * {@link ClaimRequest.InDoubt#PARK} parks such a key instead of acquiring it, unless an operator has released the
+     * key.
      *
      * <p>A batch may have several requests for one key. If none of them holds the key, the first request can acquire
      * it, and the others are answered as held elsewhere.

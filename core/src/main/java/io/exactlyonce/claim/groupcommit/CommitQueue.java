@@ -36,7 +36,7 @@ final class CommitQueue {
 
     /**
      * The time after which a call no longer waits for the flusher that is sending, and another flusher takes the call.
-     * A batch takes a few milliseconds, so the first flusher is stuck.
+     * A batch takes a few milliseconds, so a flusher that needs more than this time is stuck.
      */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

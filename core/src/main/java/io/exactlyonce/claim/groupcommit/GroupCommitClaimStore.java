@@ -36,9 +36,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *       are claims.
  *   <li>If the store rejects a call, the other calls of the batch do not fail. If another transaction locks the row of
  *       a resolution, only this resolution gets no answer.
- *   <li>A call's future completes only when no part of the call is at the store any more. If the caller then releases
- *       the claim, the claim therefore cannot reach the store after the release. Dependent actions run on a flusher,
- *       and must not block.
+ *   <li>A call's future completes only when no part of the call is at the store any more. So a claim cannot reach the
+ *       store after a release that the caller sends when the claim's future has completed. Dependent actions run on a
+ *       flusher, and must not block.
  * </ul>
  *
  * <p>Not guaranteed: the order of calls for different keys. If the store fails, all calls of the batch fail.
@@ -133,7 +133,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void flush() {
-        // The list must exist before the batch is taken. If the memory for the list were missing afterwards, the calls
+        // The list must exist before the batch is taken. If the list were created later and memory ran out, the calls
         // of the batch would never get an answer.
         List<Runnable> answers = new ArrayList<>();
         List<QueuedCall> batch = queue.take();

@@ -21,11 +21,10 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * <p>Not guaranteed:
  *
  * <ul>
- *   <li>Effects outside the database.
- *   <li>The commit. While the work runs, another worker may claim a key through the claim store. The whole transaction
- *       is then rolled back.
- *   <li>The report of the commit. If the commit's reply is lost, the call may fail although the transaction was
- *       committed. The next claim of a key finds out.
+ *   <li>Effects outside the database may happen more than once, or without a commit.
+ *   <li>The work may be rolled back: while it runs, another worker may claim a key through the claim store.
+ *   <li>A commit whose reply is lost may look like a failure. The next claim of a key finds out whether the transaction
+ *       was committed.
  * </ul>
  */
 @FunctionalInterface

@@ -4,9 +4,9 @@ import io.exactlyonce.ExactlyOnceException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them. The cause is the
- * handler or the transaction's session. The transaction is rolled back. A retry helps only after the cause is removed.
- * Other handlers are not affected, because the claim store is available.
+ * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them, because of the
+ * handler or of the transaction's session. The transaction is rolled back. A retry helps only after the cause is
+ * removed. Other handlers are not affected, because the claim store is available.
  *
  * <p>The message names the cause and the remedy. It contains neither a key nor a payload, so that it can be logged.
  */
