@@ -22,27 +22,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one DynamoDB table. The store sends many conditional writes in one request. Only the calling threads
- * wait for answers.
+ * A claim store in one DynamoDB table. The store sends many conditional writes in one request. A call blocks its thread
+ * until the answers arrive. No other thread waits.
  *
- * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Conditions
- * alone, without a clock, prevent writes of a claim that lost its key.
+ * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Because of
+ * the conditions of its writes, a claim that lost its key changes nothing. These conditions do not depend on a clock.
  *
- * <p>Not guaranteed: that a lease has expired when a key is taken over, if the clocks of the service's front ends
- * differ by more than {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency,
- * or after a restore.
+ * <p>Not guaranteed:
+ *
+ * <ul>
+ *   <li>If the clocks of the service's front ends differ by more than {@code exactly-once.dynamodb.clock-error}, a key
+ *       may be taken over before its lease has expired.
+ *   <li>In a global table with eventual consistency, and after a restore of the table, nothing is guaranteed. For
+ *       example, a completed key may be acquired again.
+ * </ul>
  */
 public final class DynamoDbClaimStore implements ClaimStore {
 
     /**
-     * The largest result, in bytes of UTF-8. An item has at most 400 KB, including its key, attribute names and
-     * reasons.
+     * The largest result, in bytes of UTF-8. An item of DynamoDB has at most 400 KB, including the item's key,
+     * attribute names and reasons.
      */
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * The largest batch: two full requests. Later calls fill the next two requests, and a throttled key delays only the
-     * calls of its own batch.
+     * The largest batch, which fills two requests. Later calls go into another batch, so that a throttled key delays
+     * only the calls of its own batch.
      */
     public static final int LARGEST_BATCH = 50;
 
@@ -73,7 +78,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return KeyWork.answers(works.values());
     }
 
-    /** Writes resolutions and claims in shared requests. */
+    /** Writes resolutions and claims in the same requests. */
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
@@ -88,8 +93,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Prepares the writes of all resolutions before the first one is sent. If one resolution cannot be written, none is
-     * written, so that the caller can repeat the others without it.
+     * Prepares the writes of all resolutions before the first write is sent. If one resolution cannot be written, this
+     * method throws, and nothing is written. The caller can then repeat the call without that resolution.
      */
     private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> resolutions) {
         for (ClaimResolution resolution : resolutions) {
@@ -105,7 +110,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Fails for a result that does not fit into an item.
+     * Requires that a result fits into an item.
      *
      * @throws IllegalArgumentException if the result is too large
      */
@@ -141,7 +146,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
         try {
             return item.snapshot(table.clock, 0).state();
         } catch (RuntimeException unreadable) {
-            // A later claim of this key reports the reason. The other keys of the lookup are not affected.
+            // A key whose item cannot be read counts as free, so that the other keys of the lookup are not affected.
+            // The next claim of the key fails, and reports why the item cannot be read.
             return KeyState.FREE;
         }
     }

@@ -14,7 +14,10 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** One claim table, and its parts: store, clock, reader, parked claims and completion. */
+/**
+ * One claim table, with the objects that use it: the store, the clock, the reader, the parked claims and the
+ * completion.
+ */
 public final class DynamoDbClaims {
 
     final ItemReader reader;
@@ -23,11 +26,11 @@ public final class DynamoDbClaims {
     private final Rounds rounds;
 
     /**
-     * @param client client of the service; passes its responses to the clock
+     * @param client client of the service, which passes its responses to the clock
      * @param table the table's name
      * @param retention how long an item is kept, counted from the end of its lease, or from its completion
      * @param clock decides whether leases have expired
-     * @param pauses between attempts
+     * @param pauses the pauses before repeated requests
      */
     public DynamoDbClaims(
             DynamoDbAsyncClient client, String table, Duration retention, LeaseClock clock, Pauses pauses) {
@@ -47,29 +50,29 @@ public final class DynamoDbClaims {
         return new DynamoDbParkedClaims(this);
     }
 
-    /** Returns the completion of the table's claims within application transactions. */
+    /** Returns the object that completes claims of this table within application transactions. */
     public DynamoDbCompletion completion() {
         return new DynamoDbCompletion(statements);
     }
 
     /**
-     * Checks that the table answers.
+     * Checks that the service answers and that the table exists.
      *
-     * @throws ClaimStoreUnavailableException if the table does not answer
+     * @throws ClaimStoreUnavailableException if the service does not answer, or reports a failure
      */
     public void probe() {
         await(reader.probe());
     }
 
-    /** Writes the work of keys. */
+    /** Sends all writes of the given work, and waits for the answers. */
     void run(Collection<KeyWork> works) {
         await(rounds.run(works));
     }
 
     /**
-     * Waits for the answer on the caller's thread, and returns it.
+     * Waits for an answer on the caller's thread, and returns the answer.
      *
-     * @throws ClaimStoreUnavailableException if the service gave no answer
+     * @throws ClaimStoreUnavailableException if the request failed, or got no answer
      */
     static <T extends @Nullable Object> T await(CompletableFuture<T> answer) {
         try {

@@ -11,12 +11,14 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
  * dynamoDb.transactWriteItems(request -> request.transactItems(effect, completion.of(claim)));
  * }</pre>
  *
- * <p>Guaranteed: the transaction's writes and the completion are atomic, and happen once for each key. The transaction
- * of a worker that lost its claim is cancelled, even after a long pause. A worker may die at any moment. The handler's
- * return value is not stored; pass the result here instead.
+ * <p>Guaranteed: the transaction writes its items and completes the claim, or does neither. For each key, only one such
+ * transaction succeeds, even if workers die or pause. DynamoDB cancels the transaction of a worker that has lost its
+ * claim.
  *
- * <p>Not guaranteed: anything for effects outside the transaction. The transaction must use the account and Region of
- * the claim table; DynamoDB charges each item twice.
+ * <p>Not guaranteed: anything for effects outside the transaction.
+ *
+ * <p>The handler's return value is not stored, so pass the result to {@link #of(Claim, String)}. The transaction must
+ * use the account and Region of the claim table. DynamoDB charges twice for each item of a transaction.
  */
 public final class DynamoDbCompletion {
 
@@ -27,18 +29,20 @@ public final class DynamoDbCompletion {
     }
 
     /**
-     * Returns the item that completes a claim, for one transaction; a retry needs a new one. If the claim no longer holds its key, the item
-     * cancels the transaction. The reason at the item's place is {@code ConditionalCheckFailed}.
+     * Returns the item that completes a claim, for one transaction. A repeated transaction needs a new item.
+     *
+     * <p>If the claim no longer holds its key, DynamoDB cancels the transaction. Its cancellation reason for this item
+     * is {@code ConditionalCheckFailed}.
      */
     public TransactWriteItem of(Claim claim) {
         return statements.completion(claim, null);
     }
 
     /**
-     * Returns the item as {@link #of(Claim)} does, with the result for later callers of the key.
+     * Returns the item as {@link #of(Claim)} does. The item also stores a result for later callers of the key.
      *
-     * @param result as JSON, at most {@value DynamoDbClaimStore#LARGEST_RESULT} bytes of UTF-8
-     * @throws IllegalArgumentException if it is too large
+     * @param result the result as JSON, at most {@value DynamoDbClaimStore#LARGEST_RESULT} bytes of UTF-8
+     * @throws IllegalArgumentException if the result is too large
      */
     public TransactWriteItem of(Claim claim, String result) {
         DynamoDbClaimStore.requireStorable(result);

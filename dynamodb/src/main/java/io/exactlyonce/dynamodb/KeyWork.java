@@ -38,18 +38,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call's work on one key: first the resolutions and renewals of the key's claims, one by one, and then new
- * requests. Decides the next write, and interprets the answers. Used by one thread at a time.
+ * The work of one call on one key. First come the resolutions and renewals of the key's claims, one by one, and then
+ * new requests. This class decides the next write, and interprets the answers. Used by one thread at a time.
  *
- * <p>A key whose item is unknown is first claimed as new. If an item exists, {@link KeySnapshot} decides each request
- * from the item: the request is answered, or the item is written on condition that it is unchanged. If the item has
- * changed, the decision is made again from its new content.
+ * <p>The first write for new requests claims the key as new. If the key has an item, the service refuses this write,
+ * and the item is read. {@link KeySnapshot} then decides each request from the item: either the request is answered, or
+ * the item is written on condition that it is unchanged. If the item has changed, the decision is made again from its
+ * new content.
  */
 final class KeyWork implements Rounds.Work {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
-    /** The most rounds for a key. If the key changes in each round, another fault is the cause. */
+    /**
+     * The most times that a call may find the key changed. If the key changes more often, another fault is the cause,
+     * and the call fails.
+     */
     private static final int MOST_LOOKS = 20;
 
     private final String pk;
@@ -73,7 +77,8 @@ final class KeyWork implements Rounds.Work {
      * A resolution, a renewal, or an operator's decision.
      *
      * @param renewal the renewal; {@code null} for other changes
-     * @param status the status after the change, if finding that status counts as success; {@code null} otherwise
+     * @param status the status by which a repeated change is recognized as done; {@code null} if a repeated change is
+     *     not recognized
      */
     private record Change(
             ClaimId claim,
@@ -82,8 +87,8 @@ final class KeyWork implements Rounds.Work {
             @Nullable KeyStatus status) {
 
         /**
-         * Returns whether the change is already done, or no longer needed. A renewal is no longer needed if the
-         * application transaction completed the claim: the handler has not returned yet, and the claim is not lost.
+         * Returns whether the change is already done, or is not needed. A renewal is not needed if an application
+         * transaction has completed the claim. The claim is not lost then, although its handler is still running.
          */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
@@ -93,7 +98,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * A write, and the outcome if the write succeeds.
+     * A write for new requests, and the outcome if the write succeeds.
      *
      * @param winner the request that gets the key, or {@code null} if the key is parked
      */
@@ -118,7 +123,10 @@ final class KeyWork implements Rounds.Work {
         changes.add(new Change(resolution.claim(), statements.resolve(pk, resolution), null, repeatable(resolution)));
     }
 
-    /** Returns the status after a resolution that may be repeated; {@code null} for a release. */
+    /**
+     * Returns the status by which a repeated completion or parking is recognized as done. Returns {@code null} for a
+     * release, because a repeated release counts as lost.
+     */
     private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
             return KeyStatus.COMPLETED;
@@ -204,7 +212,8 @@ final class KeyWork implements Rounds.Work {
                         "The owner of a key changed %d times during the claim".formatted(MOST_LOOKS), null);
             }
         } else if (answer instanceof Again again && again.isLocked()) {
-            // The application transaction that locks the item may complete the key, or may do something else.
+            // An application transaction locks the item, and may complete the key or do something else. The requests
+            // are therefore answered as held elsewhere.
             requests.forEach(request -> outcomes.add(new HeldElsewhere(Duration.ZERO)));
         } else {
             claimFailure = failure(answer);
@@ -212,8 +221,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether the lease was written with a time that the answer contradicts. The lease is then written again,
-     * without an end by the clock.
+     * Returns whether the end of the written lease may be wrong, because later answers contradict the time with which
+     * it was computed. The caller then writes the lease again, without an end by the clock.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -226,7 +235,7 @@ final class KeyWork implements Rounds.Work {
                         "DynamoDB did not accept a write: " + ((Again) answer).reason(), null);
     }
 
-    /** Returns the next write; {@code null} if all requests are answered. */
+    /** Decides the next write. If no write is needed, answers all requests, and returns {@code null}. */
     private @Nullable Step decide(@Nullable ClaimItem seen) {
         if (seen == null) {
             ClaimRequest first = requests.get(0);
@@ -243,7 +252,8 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // The caller's lease starts at this call, so the stored lease must start here, too.
+            // The request is repeated, and its caller counts the lease from this call. The stored lease must start
+            // again, too.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
@@ -251,8 +261,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the index of the request to write: the request that holds the key, or else the first that is not refused.
-     * Returns -1 if all are refused.
+     * Returns the index of the request to write. This is the request that holds the key. If no request holds the key,
+     * this is the first request that is not refused. Returns -1 if all requests are refused.
      */
     private static int winner(List<Decision> decisions) {
         int winner = -1;
@@ -273,7 +283,7 @@ final class KeyWork implements Rounds.Work {
     /**
      * Returns the next outcome, in the order of the requests.
      *
-     * @throws RuntimeException if the request got no answer
+     * @throws RuntimeException if the requests got no answer, or if the key's item cannot be read
      */
     ClaimOutcome outcome() {
         if (claimFailure != null) {
@@ -283,9 +293,10 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the claims that were changed, and the claims without an answer. All other claims are lost.
+     * Returns the claims whose change is done, and the claims without an answer. All other claims are lost.
      *
-     * @throws RuntimeException if no claim got an answer
+     * @throws RuntimeException if no claim got an answer. Nothing is thrown if the only reason is that application
+     *     transactions lock all items
      */
     static ClaimAnswers answers(Collection<KeyWork> works) {
         Set<ClaimId> granted = new HashSet<>();
