@@ -1,12 +1,15 @@
 package io.exactlyonce.dynamodb.clock;
 
-/** How the expiry of a dead worker's lease is detected. */
+/** The means by which the expiry of a dead worker's lease is detected. */
 public enum ClockMode {
-    /** The service's measured clock decides. While no measurement is possible, observation decides. */
+    /**
+     * The lease has expired by the service's measured clock, or an observer saw the claim unchanged for longer than the
+     * lease. While the service's clock cannot be measured, only observation decides.
+     */
     SERVICE,
     /**
-     * Observation decides: an observer saw the claim unchanged for a whole lease. For users who do not trust
-     * {@code Date}.
+     * An observer saw the claim unchanged for longer than the lease. For users who do not trust the {@code Date} of
+     * responses.
      */
     OBSERVED
 }

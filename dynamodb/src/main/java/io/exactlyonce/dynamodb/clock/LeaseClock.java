@@ -7,17 +7,18 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the ends of leases, and whether leases have expired.
+ * Computes the ends of leases, and decides whether leases have expired.
  *
- * <p>Guaranteed: an expired lease was not renewed, and has also expired by its owner's clock, because the owner starts
- * to count before its last write. The service's clock guarantees this if the clocks of its front ends differ by at most
- * {@code error}. Observation only needs the monotonic clock.
+ * <p>Guaranteed: a lease that has expired here was not renewed, and has also expired by its owner's clock. The reason
+ * is that the owner begins to count before it sends its last write. A decision by the service's clock has this
+ * guarantee if the clocks of the service's front ends differ by at most {@code error}. A decision by observation only
+ * needs the monotonic clock.
  */
 public final class LeaseClock {
 
     /**
-     * The reciprocal of the share by which an observer counts each lease as longer, because the observer's and the
-     * owner's monotonic clocks may drift apart.
+     * The divisor of the time that an observer adds to each lease: a thousandth of the lease. The time is added because
+     * the monotonic clocks of the observer and of the owner may drift apart.
      */
     private static final long OBSERVED_LONGER = 1_000;
 
@@ -28,7 +29,7 @@ public final class LeaseClock {
 
     /**
      * @param service measures the service's time
-     * @param mode whether that time is used
+     * @param mode whether the service's time is used
      * @param error the largest difference between the clocks of the service's front ends
      * @param clock the monotonic clock, in nanoseconds
      */
@@ -40,8 +41,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the latest end of a lease that is written now, by the service's clock, in microseconds since 1970. Empty
-     * if the time is unknown: the lease then expires only by observation.
+     * Returns the latest time at which a lease that is written now can end, by the service's clock, in microseconds
+     * since 1970. Empty if the service's time is not known. The lease then expires only by observation.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()
@@ -50,13 +51,13 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the remaining time of a lease in microseconds, at most the lease's length. Not positive if the lease has
-     * expired.
+     * Returns the remaining time of a lease in microseconds, at most the lease's length. The result is not positive if
+     * the lease has expired.
      *
-     * @param item the item with the lease
+     * @param item the partition key of the item with the lease
      * @param version the item's version
-     * @param end the end of the lease by the service's clock, in microseconds since 1970; empty if its writer did not
-     *     know the time
+     * @param end the end of the lease by the service's clock, in microseconds since 1970; empty if the lease's writer
+     *     did not know the time
      * @param leaseMicros the lease's length
      */
     public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
@@ -68,14 +69,14 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether the end of a lease that was computed a moment ago may be wrong, because later responses
-     * contradict each other, for example after the machine was suspended.
+     * Returns whether the end of a lease that was computed a moment ago may be wrong. This is so if later responses
+     * contradict each other, for example because the machine was suspended in between.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;
     }
 
-    /** Returns the approximate time, in microseconds since 1970; empty before the service's first answer. */
+    /** Returns the service's approximate time, in microseconds since 1970. Empty before the service's first answer. */
     public OptionalLong estimateMicros() {
         return service.estimateMicros();
     }

@@ -7,15 +7,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item a new
- * version. An owner starts to count its lease before its write, and so before an observer first sees the new version.
- * Thread-safe.
+ * The times for which held items were seen unchanged. Only the monotonic clock measures these times. Thread-safe.
+ *
+ * <p>Each write gives an item a new version. An owner begins to count its lease before its write, and an observer
+ * begins only when it sees the new version. So a lease that has expired for an observer has also expired for its owner.
  */
 final class Observations {
 
     /**
-     * The most observed items, which take about 3 MB. Beyond this number, the least recently read item is forgotten,
-     * and its next observation starts anew.
+     * The most items that are observed. They take about 3 MB. If there are more, the least recently read item is
+     * forgotten, and its next observation starts from zero.
      */
     static final int MOST = 16_384;
 
@@ -33,7 +34,7 @@ final class Observations {
         this.clock = clock;
     }
 
-    /** Returns how long the item was seen with this version, in microseconds. */
+    /** Returns for how long the item has been seen with this version, in microseconds. */
     long unchangedMicros(String item, String version) {
         long now = clock.nanoTime();
         Seen since = seen.compute(

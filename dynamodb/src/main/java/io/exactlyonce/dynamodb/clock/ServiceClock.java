@@ -16,15 +16,17 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.retry.ClockSkew;
 
 /**
- * The service's clock, measured by its latest answer. Suppose that a request was sent at n0 and its answer arrived at
- * n1, by the monotonic clock, with the date D in whole seconds. The service wrote the answer between n0 and n1, so the
- * service's time minus the monotonic time lies between D - n1 and D + 1 s - n0. The clock is an interceptor, and reads
- * each answer of its client, including errors. Thread-safe.
+ * The service's clock, measured by the date of the latest answer. This class is an interceptor that reads each answer
+ * to its client, also errors. Thread-safe.
+ *
+ * <p>Suppose that a request was sent at n0 and its answer arrived at n1, both by the monotonic clock. The answer has
+ * the date D, in whole seconds. The service wrote the answer between n0 and n1, so the service's time minus the
+ * monotonic time lies between D - n1 and D + 1 s - n0.
  *
  * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest answer.
  *
  * <p>Not guaranteed: that a time is available. An answer that took too long, or is too old, is not used. If an answer
- * contradicts the previous answer, the clock is unusable for a minute: front ends disagree, or this machine was
+ * contradicts the previous answer, the clock is unusable for a minute, because front ends disagree or this machine was
  * suspended.
  */
 public final class ServiceClock implements ExecutionInterceptor {
@@ -32,19 +34,22 @@ public final class ServiceClock implements ExecutionInterceptor {
     /** The time for which the clock is unusable after a contradiction. */
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
-    /** The largest difference between front ends that is not a contradiction. */
+    /**
+     * The largest gap between the bounds of two answers, apart from drift. With a larger gap, the answers contradict
+     * each other.
+     */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
-    /** The drift of a machine's monotonic clock, in parts per million, in either direction. */
+    /** The largest drift of a machine's monotonic clock, in parts per million, in either direction. */
     static final long DRIFT_PPM = 200;
 
     private static final long MICROS_OF_A_DATE = 1_000_000;
     private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("ExactlyOnceSentNanos");
 
-    /** Whether the time can be used. */
+    /** A state of this clock. The time can be used only in the state {@link #MEASURED}. */
     public enum State {
         MEASURED("measured"),
-        /** No answer had a Date header, which a proxy may remove. */
+        /** No answer had a Date header. A proxy may remove this header. */
         UNMEASURED("no answer has had a Date header"),
         IMPRECISE("the latest answer with a Date header took too long, or is too old, for clock-error"),
         CONTRADICTORY("answers' Date headers contradict each other");
@@ -70,18 +75,19 @@ public final class ServiceClock implements ExecutionInterceptor {
     public record Time(long earliestMicros, long latestMicros) {}
 
     /**
-     * The latest answer, in microseconds.
+     * The latest answer, with times in microseconds.
      *
      * @param at when the answer arrived, since the clock's origin
-     * @param low the lower bound of the service's time minus the monotonic time
+     * @param low the lower bound of the difference between the service's time and the monotonic time
      * @param high the upper bound of that difference
-     * @param trustedFrom when answers can be trusted, since the clock's origin
+     * @param trustedFrom the time from which answers can be trusted, since the clock's origin
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
         /**
-         * Returns the time from which the next answer can be trusted. If the next answer contradicts this one, that is
-         * a minute after its arrival.
+         * Returns the time from which the next answer can be trusted. If the next answer contradicts this answer, the
+         * result is a minute after the arrival of the next answer. If not, the result is the time from which this
+         * answer can be trusted.
          */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
@@ -106,7 +112,7 @@ public final class ServiceClock implements ExecutionInterceptor {
 
     /**
      * @param clock the monotonic clock, in nanoseconds
-     * @param error the largest distance between the bounds
+     * @param error the largest distance between the bounds with which the time is used
      */
     public ServiceClock(NanoClock clock, Duration error) {
         this.clock = clock;
@@ -127,7 +133,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Measures the time from a response.
+     * Measures the service's time by a response.
      *
      * @param sentNanos when the request was sent, by the monotonic clock
      * @param receivedNanos when the response arrived, by the monotonic clock
@@ -142,7 +148,7 @@ public final class ServiceClock implements ExecutionInterceptor {
                 before -> new Answer(at, low, high, before == null ? at : before.nextTrustedFrom(at, low, high)));
     }
 
-    /** Returns the service's time. Empty if the time is not known exactly enough to decide about leases. */
+    /** Returns the service's time. Empty if the time is not known exactly enough for decisions about leases. */
     public Optional<Time> now() {
         Answer answer = latest.get();
         long now = sinceOrigin(clock.nanoTime());
@@ -152,8 +158,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Returns the service's approximate time for display and retention, in microseconds since 1970. Each result is
-     * later than all earlier results. Empty before the first answer.
+     * Returns the service's approximate time, in microseconds since 1970, for display and retention. Each call returns
+     * a later time than all earlier calls. Empty before the first answer.
      */
     public OptionalLong estimateMicros() {
         Answer answer = latest.get();
@@ -164,7 +170,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return OptionalLong.of(lastEstimate.updateAndGet(last -> Math.max(last + 1, estimate)));
     }
 
-    /** Returns whether the time can be used, or the reason why not. */
+    /** Returns whether the service's time can be used, or the reason why it cannot. */
     public State state() {
         return state(latest.get(), sinceOrigin(clock.nanoTime()));
     }
@@ -179,7 +185,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return answer.width(now) > errorMicros ? State.IMPRECISE : State.MEASURED;
     }
 
-    /** Returns the distance between the bounds, in seconds; empty if nothing was measured. */
+    /** Returns the distance between the bounds, in seconds. Empty if nothing was measured. */
     public OptionalDouble uncertaintySeconds() {
         Answer answer = latest.get();
         return answer == null

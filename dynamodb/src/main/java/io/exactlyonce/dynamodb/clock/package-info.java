@@ -1,6 +1,6 @@
 /**
- * Internal: measures the service's time from its responses and the monotonic clock, and decides whether a lease has
- * expired. The host's wall clock is never read.
+ * Internal: measures the service's time by its responses and the monotonic clock, and decides whether a lease has
+ * expired. This package never reads the host's wall clock.
  *
  * <p>This package uses {@code time}.
  */
