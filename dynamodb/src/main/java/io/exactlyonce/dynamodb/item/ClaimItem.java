@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item, or a part of it, as the service returned it. Unknown attributes are {@code NULL} or missing.
+ * A key's item, or a part of the item, as the service returned it. An attribute whose value is not known is {@code
+ * NULL} or missing.
  *
  * @param attributes the attributes by name
  */
@@ -30,11 +31,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public static final String PK = "pk";
 
     /**
-     * Partition key of {@link #PARKED_INDEX}, with the value {@link #PARTITION}. Only parked items have this attribute.
+     * Partition key of {@link #PARKED_INDEX}. Only parked items have this attribute, and its value is {@link
+     * #PARTITION}.
      */
     public static final String PARKED = "parked";
 
-    /** The one partition of the index, which contains all parked items. */
+    /** The only partition of the index. It contains all parked items. */
     public static final String PARTITION = "P";
 
     /** Sort key of {@link #PARKED_INDEX}: {@link #parkedOrder}. */
@@ -43,7 +45,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Global secondary index of parked items. */
     public static final String PARKED_INDEX = "parked";
 
-    /** When the item may be deleted, in seconds since 1970. This is the table's TTL attribute. */
+    /** The time from which the item may be deleted, in seconds since 1970. This is the table's TTL attribute. */
     public static final String EXPIRES_AT = "expires_at";
 
     private static final String LEASE_UNTIL = "lease_until";
@@ -70,7 +72,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return KeyStatus.valueOf(text("status"));
     }
 
-    /** Returns the version, which each write changes. */
+    /** Returns the version of the item. Each write makes a new version. */
     public String version() {
         return text("w");
     }
@@ -78,13 +80,13 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /**
      * Returns the key's snapshot. The item must have been read as a whole.
      *
-     * @param nowMicros the approximate time, in microseconds since 1970, or 0; with it, fencing tokens grow even if the
-     *     item is deleted in between
+     * @param nowMicros the approximate time, in microseconds since 1970, or 0 if it is not known. The next fencing
+     *     token is at least this time, so that tokens also increase if the item is deleted before the next claim
      */
     public KeySnapshot snapshot(LeaseClock clock, long nowMicros) {
         KeyStatus status = status();
         long token = number("token");
-        // Only held keys are observed, because observing takes memory.
+        // Only leases of held keys are observed, because each observation takes memory.
         long remaining = status == KeyStatus.HELD ? remainingMicros(clock) : 0;
         return new KeySnapshot(
                 status,
@@ -104,18 +106,20 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0;
     }
 
-    /** Returns the remaining time of the lease, in microseconds; not positive if the lease has expired. */
+    /**
+     * Returns the remaining time of the lease, in microseconds. The result is not positive if the lease has expired.
+     */
     private long remainingMicros(LeaseClock clock) {
         OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
-    /** Returns the error of the last attempt that was released or parked. */
+    /** Returns the error of the last attempt that was released or parked, or "unknown". */
     String error() {
         return Objects.requireNonNullElse(textOrNull("error"), "unknown");
     }
 
-    /** Returns whether the key has this status, and this claim was the last to hold it. */
+    /** Returns whether the key has this status, and this claim was the last claim to hold the key. */
     public boolean is(KeyStatus status, ClaimId claim) {
         return status() == status && claimId().equals(claim.value());
     }
@@ -124,12 +128,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether an application transaction completed this claim before the engine did. */
+    /** Returns whether this claim was completed by an application transaction, and not by the engine. */
     public boolean isCompletedByTransaction(ClaimId claim) {
         return is(KeyStatus.COMPLETED, claim) && flag("by_transaction");
     }
 
-    /** Returns whether an attempt before the last one may have had unrecorded effects. */
+    /** Returns whether the item is marked as in doubt: an attempt may have had effects that are not recorded. */
     private boolean isInDoubt() {
         return flag("in_doubt");
     }
@@ -139,7 +143,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Math.toIntExact(number("attempt"));
     }
 
-    /** Returns the state of the key's claim. */
+    /** Returns the state of the key's claim for operators. */
     public ClaimDetails details(LeaseClock clock) {
         return new StoredClaim(
                 ClaimDetails.Status.valueOf(status().name()),
@@ -159,7 +163,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 failures());
     }
 
-    /** Returns the details for operators. The key must be parked. */
+    /** Returns the parked claim. The key must be parked. */
     public ParkedClaim parked() {
         String reason = error();
         return ParkedClaim.of(
@@ -177,7 +181,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Long.parseLong(parkedOrder(), 0, DIGITS, 10);
     }
 
-    /** Returns the item's place in the order of parked claims. The key must be parked. */
+    /** Returns the item's sort key in the index of parked claims. The key must be parked. */
     public String parkedOrder() {
         return text(PARKED_AT);
     }
@@ -224,8 +228,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /**
-     * Returns the failure for one key whose item lacks an attribute, or has an attribute of another type. A retry does
-     * not help. The other keys of the batch are not affected.
+     * Returns the failure for requests of a key whose item cannot be read, because an attribute is missing or has
+     * another type. A retry does not help. The other keys of the batch are not affected.
      */
     public static IllegalArgumentException unreadable(RuntimeException why) {
         return new IllegalArgumentException(
@@ -234,7 +238,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 why);
     }
 
-    /** Returns only the item's name, because keys and results must not be logged. */
+    /** Returns only the partition key, which is a hash, and the status, because keys and results must not be logged. */
     @Override
     public String toString() {
         return attributes.get(PK) + " " + attributes.get("status");

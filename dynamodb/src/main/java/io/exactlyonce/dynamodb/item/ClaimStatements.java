@@ -22,11 +22,18 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * Makes the conditional write of each step of a claim. There are only a few statement texts, because an unknown value
- * is written as {@code NULL}. Only the keys of the index of parked items are removed.
+ * Makes the conditional writes of a claim. Unknown values are written as {@code NULL}, so that there are few statement
+ * texts. A write removes attributes only in one case: if a key is no longer parked, the two keys of the index of parked
+ * items are removed, so that the item leaves the index.
  *
- * <p>A takeover, and parking in doubt, require the version that was read, so that the decision was made from this very
- * item. All other writes require the claim, and a status.
+ * <p>The conditions of the writes are:
+ *
+ * <ul>
+ *   <li>The first claim of a key requires that the key has no item.
+ *   <li>A takeover, and parking in doubt, require the version that was read, so that the item has not changed since the
+ *       decision.
+ *   <li>All other writes require the claim and its status.
+ * </ul>
  */
 public final class ClaimStatements {
 
@@ -35,7 +42,7 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** Sets the expiry from the item's own retention, in seconds. */
+    /** Sets the expiry to a time, in seconds since 1970, plus the retention that the item has. */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -50,10 +57,16 @@ public final class ClaimStatements {
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
-    /** Counts a failure. Each claim writes the attribute, so an item of an earlier version has it by now. */
+    /**
+     * Adds one to the failures. Every claim writes this attribute, so that it also exists in items of an earlier
+     * version of this library.
+     */
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
-    /** Records that an operator decided; the next claim removes the record. Attempts are counted from 1 again. */
+    /**
+     * Releases a key, and records that an operator did so. The next claim removes the record. Failures are counted from
+     * 0 again.
+     */
     private static final String CLEARED =
             " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
 
@@ -63,8 +76,8 @@ public final class ClaimStatements {
             " REMOVE \"parked\" REMOVE \"parked_at\"" + " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
 
     /**
-     * Completes a claim in an application transaction. The condition names the claim by its token, which no other claim
-     * of the key has.
+     * Completes a claim in an application transaction. The condition names the claim by its token, because no other
+     * claim of the key has the same token.
      */
     private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
             + " completed_at = :completed_at, expires_at = #retention + :from, by_transaction = :by_transaction";
@@ -93,17 +106,17 @@ public final class ClaimStatements {
      *
      * @param text the statement in PartiQL
      * @param parameters the parameters in order
-     * @param version the version that this write makes; an item with this version was written by this statement,
-     *     however often it was sent
-     * @param isTimed whether the statement writes the end of a lease by the measured time
+     * @param version the version that this write makes. If an item has this version, this write made it, even if the
+     *     write was sent several times
+     * @param isTimed whether the write contains an end of a lease that was computed from the measured time
      */
     public record Statement(String text, List<AttributeValue> parameters, String version, boolean isTimed) {}
 
     /**
      * @param table the claim table's name
      * @param clock computes the ends of leases
-     * @param retention how long an item is kept, counted from the end of its lease, or from its completion; a request
-     *     may override it
+     * @param retention how long an item is kept, counted from the end of its lease, or from its completion. A request
+     *     may have its own retention
      */
     public ClaimStatements(String table, LeaseClock clock, Duration retention) {
         this.table = table;
@@ -113,7 +126,7 @@ public final class ClaimStatements {
         this.retention = retention;
     }
 
-    /** Returns the approximate time, in microseconds since 1970; 0 if unknown. */
+    /** Returns the approximate time, in microseconds since 1970. Returns 0 if the time is not known. */
     public long nowMicros() {
         return clock.estimateMicros().orElse(0);
     }
@@ -155,7 +168,7 @@ public final class ClaimStatements {
         return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
-    /** Extends a lease. Also repeats a claim whose first answer was lost. */
+    /** Extends a lease. A claim request that is repeated after a lost answer also uses this write. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
         List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
@@ -163,7 +176,7 @@ public final class ClaimStatements {
         return update(LEASE + EXPIRES + IF_HELD, end, renewed, pk, id(renewal.claim()));
     }
 
-    /** Resolves a claim as its worker reports. */
+    /** Resolves a claim as its owner reports. */
     public Statement resolve(String pk, ClaimResolution resolution) {
         String more = (resolution.inDoubt() ? IN_DOUBT : "") + (resolution.threw() ? THREW : "");
         if (resolution instanceof ClaimResolution.Completed completed) {
@@ -177,7 +190,10 @@ public final class ClaimStatements {
         return update(RELEASED + more + IF_HELD, NO_END, error, pk, id(resolution.claim()));
     }
 
-    /** Parks a free key that is in doubt. The error of a held key is that of an earlier attempt. */
+    /**
+     * Parks a free key that is in doubt. If the last attempt released the key, its error becomes the reason. If the
+     * last owner vanished, the item's error is that of an earlier attempt, and the reason is a fixed text.
+     */
     public Statement park(ClaimItem seen) {
         String reason = seen.status() == KeyStatus.RELEASED ? seen.error() : VANISHED;
         return update(PARKED + IN_DOUBT + IF_SEEN, NO_END, parked(seen.pk(), reason), seen.pk(), seen.version());
@@ -223,7 +239,11 @@ public final class ClaimStatements {
                 .build();
     }
 
-    /** Changes an item on condition that it still has the version, or the claim, that was read. */
+    /**
+     * Changes an item on condition that the item still has the version or the claim that was read.
+     *
+     * @param seen the version or the claim, depending on the condition in the text
+     */
     private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
         List<AttributeValue> parameters = new ArrayList<>(written);
         parameters.addAll(List.of(text(pk), text(seen)));
@@ -238,16 +258,16 @@ public final class ClaimStatements {
     }
 
     /**
-     * Returns a version that no other write has: 16 random hexadecimal digits. Versions also differ if one JVM is a
-     * copy of another, for example from a snapshot.
+     * Returns a version that no other write has: 16 random hexadecimal digits. If one JVM is a copy of another, for
+     * example from a snapshot, their versions differ, too.
      */
     private static String newVersion() {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
     }
 
     /**
-     * Returns the start of an item's retention, in seconds since 1970. If the time is unknown, the item is kept,
-     * because a late deletion only protects longer.
+     * Returns the time that is this far in the future, in seconds since 1970, rounded up. If the time is not known, the
+     * result is a time in the year 9999. The item is then kept, which only protects its key for longer.
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();
