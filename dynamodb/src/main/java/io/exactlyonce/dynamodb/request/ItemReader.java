@@ -11,7 +11,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.KeysAndAttributes;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
 
-/** Reads items with strong consistency. Also reads the index of parked items. */
+/** Reads items with strong consistency, and the index of parked items with eventual consistency. */
 public final class ItemReader {
 
     /** The most keys in one request, which is the service's limit. */
@@ -22,9 +22,9 @@ public final class ItemReader {
     private final Pauses pauses;
 
     /**
-     * @param client of the service
-     * @param table the table of claims
-     * @param pauses between attempts
+     * @param client client of the service
+     * @param table the claim table's name
+     * @param pauses the pauses before unread keys are read again
      */
     public ItemReader(DynamoDbAsyncClient client, String table, Pauses pauses) {
         this.client = client;
@@ -32,7 +32,7 @@ public final class ItemReader {
         this.pauses = pauses;
     }
 
-    /** Returns the existing items by partition key. */
+    /** Returns the items that exist, by their partition keys. */
     public CompletableFuture<Map<String, ClaimItem>> read(List<String> pks) {
         return PartiQl.inParts(pks, MOST_KEYS, part -> {
                     List<Map<String, AttributeValue>> keys =
@@ -47,15 +47,15 @@ public final class ItemReader {
                         items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item, (first, again) -> again)));
     }
 
-    /** Reads an item that does not exist. The answer shows that the service responds, and its time. */
+    /** Reads an item that does not exist. The answer shows that the service responds, and has the service's time. */
     public CompletableFuture<?> probe() {
         return client.getItem(
                 request -> request.tableName(table).key(key("no item")).consistentRead(true));
     }
 
     /**
-     * Returns parked items with their partition keys only, the oldest first. An item that was parked a moment ago may
-     * be missing, and an item that was decided a moment ago may still be included.
+     * Returns the keys of parked items, the oldest items first. The index may be a moment behind the table: it may lack
+     * an item that was just parked, and still contain an item that was just decided.
      *
      * @param after the {@link ClaimItem#parkedOrder} after which the result starts
      * @param limit the most items to return
@@ -73,9 +73,12 @@ public final class ItemReader {
     }
 
     /**
-     * Returns the partition key of a parked item whose partition key begins with a prefix, or an empty list. Reads only
-     * the index, the newest items first, up to a number of pages. A page has 1 MB, or some thousand items. The index
-     * has its own throughput, so this read never throttles claims.
+     * Returns the keys of parked items whose partition key begins with a prefix. The list is empty if no such item was
+     * found.
+     *
+     * <p>Reads only the index, the newest items first. Stops after the first page with such an item, or after the given
+     * number of pages. A page has 1 MB, which are some thousand items. The index has its own throughput, so this lookup
+     * never throttles claims.
      */
     public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {
         return parkedBeginning(prefix, pages, Map.of());

@@ -22,13 +22,13 @@ import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionChe
 /**
  * Sends conditional writes of different items, up to 25 in one request. Each write has its own answer.
  *
- * <p>A write whose answer was lost is repeated, also by the SDK. The repeated write fails on its own condition, but the
- * item has the write's version, so the write counts as done.
+ * <p>If the answer to a write is lost, the SDK or the caller sends the write again. The condition of an update fails
+ * then, because the first write has changed the item. If the item has the version that the write makes, the write
+ * counts as done.
  */
 public final class PartiQl {
 
     /** The most statements in one request, which is the service's limit. */
-    /** Most statements that one request takes. */
     public static final int MOST_STATEMENTS = 25;
 
     private static final Answer MISSING =
@@ -49,11 +49,11 @@ public final class PartiQl {
      */
     public record Differs(@Nullable ClaimItem item) implements Answer {}
 
-    /** Nothing was written, because the item exists. The service did not return the item. */
+    /** Nothing was written, because an insert found that the item exists. The service did not return the item. */
     public record Taken() implements Answer {}
 
     /**
-     * Most likely nothing was written, and the write can be sent again.
+     * Nothing was written, except perhaps after an internal error of the service. The write can be sent again.
      *
      * @param reason the service's reason
      * @param isLocked whether an application transaction locks the item
@@ -61,9 +61,10 @@ public final class PartiQl {
     public record Again(String reason, boolean isLocked) implements Answer {}
 
     /**
-     * The write is in doubt, and an immediate retry would not help.
+     * The write got no usable answer, or can never succeed. An immediate retry would not help.
      *
-     * @param why the store's exception; an {@link IllegalArgumentException} means that the write can never succeed
+     * @param why the exception for the store's caller. An {@link IllegalArgumentException} means that the write can
+     *     never succeed. With any other exception, the write may or may not have happened
      */
     public record Failed(RuntimeException why) implements Answer {}
 
@@ -71,19 +72,25 @@ public final class PartiQl {
         this.client = client;
     }
 
-    /** Converts the failure of an SDK future into an exception for a missing answer. */
+    /**
+     * Returns the exception that the store throws if a request to the service failed.
+     *
+     * @param failure the failure of the SDK's future
+     */
     public static ClaimStoreUnavailableException unanswered(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return new ClaimStoreUnavailableException("DynamoDB did not answer: " + AwsText.messageOf(cause), cause);
     }
 
-    /** Sends writes. Returns one answer for each write, in the same order. The future never fails. */
+    /** Sends writes, and returns one answer for each write, in the same order. The future never fails. */
     CompletableFuture<List<Answer>> write(List<Statement> statements) {
         return inParts(statements, MOST_STATEMENTS, this::request);
     }
 
-    /** Splits a call into requests of the permitted size, sends all at once, and joins the answers. */
+    /**
+     * Splits a call into requests of the permitted size, sends all requests at once, and joins their answers in order.
+     */
     static <T, A> CompletableFuture<List<A>> inParts(
             List<T> all, int most, Function<List<T>, CompletableFuture<List<A>>> request) {
         List<CompletableFuture<List<A>>> requests = new ArrayList<>();
@@ -123,8 +130,8 @@ public final class PartiQl {
     }
 
     /**
-     * Reads the answer to one write. If the answer is unreadable, only this write is in doubt, and the other writes of
-     * the request are not affected.
+     * Reads the answer to one write. An unreadable answer fails only this write, and not the other writes of the
+     * request.
      */
     private static Answer read(Statement statement, BatchStatementResponse response) {
         try {
@@ -135,7 +142,8 @@ public final class PartiQl {
     }
 
     /**
-     * Interprets the answer to one write. Errors of single writes have HTTP status 200, so the SDK does not retry them.
+     * Interprets the answer to one write. The SDK does not retry single writes, because the response with their errors
+     * has HTTP status 200.
      */
     private static Answer answer(Statement statement, BatchStatementResponse response) {
         BatchStatementError error = response.error();

@@ -6,20 +6,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
-/** Pauses between attempts, without a waiting thread. */
+/** Pauses before an attempt is repeated. No thread waits during a pause. */
 public final class Pauses {
 
     /**
-     * The most attempts. Their pauses take about 1.6 s together, at most 3.1 s, which is as long as a claim waits for a
-     * connection to a database.
+     * The most repetitions of an attempt. The pauses before all repetitions take about 1.6 s together, and at most 3.1
+     * s. A claim waits about as long for a connection to a database.
      */
     static final int ATTEMPTS = 6;
 
     private static final Duration FIRST = Duration.ofMillis(50);
 
     /**
-     * Doubles the longest pause with each attempt. Each pause has a random length below it, so that many workers do not
-     * retry together.
+     * Doubles the longest pause with each attempt. The length of each pause is random, up to the longest pause, so that
+     * many workers do not retry at the same time.
      */
     private static final BackoffStrategy FULL_JITTER =
             BackoffStrategy.exponentialDelay(FIRST, FIRST.multipliedBy(1 << (ATTEMPTS - 1)));
@@ -30,7 +30,7 @@ public final class Pauses {
 
     /**
      * @param backoff the lengths of the pauses
-     * @param scheduler ends the pauses
+     * @param scheduler completes the pauses
      */
     public Pauses(BackoffStrategy backoff, EngineScheduler scheduler) {
         this.backoff = backoff;
@@ -39,22 +39,22 @@ public final class Pauses {
     }
 
     /**
-     * Returns pauses of at most 50 ms at first. Each later pause may be twice as long as the one before, and all have a
-     * random length.
+     * Returns pauses of random length. The first pause takes at most 50 ms, and each later pause may take twice as long
+     * as the pause before.
      */
     public static Pauses withFullJitter(EngineScheduler scheduler) {
         return new Pauses(FULL_JITTER, scheduler);
     }
 
     /**
-     * Returns a future that completes after the pause, on another thread than the scheduler's, because the next request
-     * may block while it looks up credentials.
+     * Returns a future that completes after the pause. The future does not complete on the scheduler's thread, because
+     * the next request may block while it looks up credentials.
      *
      * @param failed the number of the failed attempt, counted from 1
      */
     CompletableFuture<Void> after(int failed) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        // The strategy expects the number of the next attempt.
+        // The strategy expects the number of the attempt that follows the pause.
         scheduler.after(backoff.computeDelay(failed + 1), () -> over.completeAsync(() -> null, thread));
         return over;
     }

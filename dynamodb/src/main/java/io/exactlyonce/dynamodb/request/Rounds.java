@@ -13,9 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the next writes of all keys, many in one request, until no key has one. If a write is throttled, or an
- * application transaction locks its item, only this write is sent again after a pause. The other keys continue
- * meanwhile.
+ * Sends the next writes of all keys, many in one request, until no key has a next write.
+ *
+ * <p>A write is sent again after a pause, at most six times, if it is throttled, if an application transaction locks
+ * its item, or if the service reports an internal error. During the pause, the other keys continue.
  */
 public final class Rounds {
 
@@ -31,17 +32,20 @@ public final class Rounds {
         /** Returns the item's partition key. */
         String pk();
 
-        /** Returns the next write, and the same write until it is answered; {@code null} if nothing is left. */
+        /**
+         * Returns the next write, or {@code null} if no write is left. Returns the same write until that write is
+         * answered.
+         */
         @Nullable Statement next();
 
-        /** Takes the result of the write. */
+        /** Takes the answer to the write that {@link #next} returned. */
         void answered(Answer answer);
     }
 
     /**
      * @param partiQl sends the writes
-     * @param reader reads items that a write did not return
-     * @param pauses between attempts
+     * @param reader reads an item if the answer to its write lacks it
+     * @param pauses the pauses before a write is sent again
      */
     public Rounds(PartiQl partiQl, ItemReader reader, Pauses pauses) {
         this.partiQl = partiQl;
@@ -49,7 +53,10 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /** Runs the work on different items. The future completes when no request is pending. */
+    /**
+     * Does the work on different items. The future completes when no item has a next write, and no request is in
+     * flight.
+     */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

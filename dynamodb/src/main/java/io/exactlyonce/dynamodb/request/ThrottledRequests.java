@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 
 /**
- * Counts throttling by the service: each throttled attempt of a statement or key, and each whole request that failed
- * after the SDK's last retry.
+ * Counts throttling by the service. A throttled statement or key counts at each attempt. A throttled request counts
+ * only if the SDK's last retry was throttled, too.
  */
 public final class ThrottledRequests implements ExecutionInterceptor {
 
@@ -27,7 +27,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         LIMIT,
         /** The service left a key unread. */
         UNREAD,
-        /** A whole request was throttled, also after the SDK's retries. */
+        /** A whole request failed, because the service also throttled the SDK's last retry. */
         REQUEST
     }
 

@@ -1,5 +1,5 @@
 /**
- * Internal: requests to the service, many writes or reads at once, with retries, in the form that IAM allows.
+ * Internal: requests to the service. Each request has many writes or reads. Throttled writes and reads are sent again.
  *
  * <p>This package uses {@code claim}, {@code dynamodb.item} and {@code time}.
  */
