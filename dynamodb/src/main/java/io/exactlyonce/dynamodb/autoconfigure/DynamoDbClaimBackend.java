@@ -14,7 +14,10 @@ import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 
-/** A claim table. It is created if so configured, and checked before the first container polls. */
+/**
+ * A claim table. Depending on {@code exactly-once.dynamodb.initialize-schema}, a missing table is created. The table is
+ * checked before the first container polls.
+ */
 final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
 
     private final DynamoDbAsyncClient client;
@@ -71,9 +74,11 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks that the service answers. Also checks that the table exists, if claims have already used it. Without a
-     * measured time, claims continue, and only takeovers of dead workers' keys are delayed, so the clock's state is a
-     * detail and not DOWN.
+     * Checks that the service answers. A missing table is a failure only after the check at startup has passed, because
+     * no claim uses the table before that check.
+     *
+     * <p>The clock's state is a detail, and not a reason for DOWN. While the service's time is not measured, claims
+     * continue, and only takeovers of dead workers' keys are delayed.
      */
     @Override
     public Map<String, Object> prove() {

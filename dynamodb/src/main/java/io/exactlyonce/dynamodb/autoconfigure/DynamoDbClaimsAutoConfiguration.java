@@ -46,10 +46,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /**
- * Keeps claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}, without a DataSource.
+ * Keeps claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}. No DataSource is needed.
  *
- * <p>The table's properties are always read. With another store, for example in tests or in another profile, they have
- * no effect and do not fail startup.
+ * <p>The properties {@code exactly-once.dynamodb.*} are always read, so that they are not reported as unknown. With
+ * another store, for example in tests or in another profile, valid values have no effect.
  */
 @AutoConfiguration(before = ExactlyOnceAutoConfiguration.class, after = AwsAutoConfiguration.class)
 @EnableConfigurationProperties(DynamoDbClaimProperties.class)
@@ -58,12 +58,14 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE_PROPERTY = "exactly-once.claim.store";
     static final String STORE = "dynamodb";
 
-    /** The bean name of the client of claims. Only this client's answers measure the service's clock. */
+    /**
+     * The bean name of the client for claims. The service's clock is measured by the responses to this client alone.
+     */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
     /**
-     * The limit of one attempt, which is longer than any response takes. A request without a response is then sent
-     * again before a lease expires.
+     * The limit of one attempt of a request. A response that arrives at all takes less time. After this limit, the SDK
+     * sends the request again, which is still before a lease expires.
      */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
@@ -78,7 +80,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** Ordered first, because conditions of later configurations look for a claim store. */
+    /** This configuration is ordered first, because conditions of later configurations look for a claim store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)
@@ -97,8 +99,8 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         /**
-         * Makes the client of claims. The client is not a candidate for injection, so the application's own client
-         * remains the only candidate.
+         * Makes the client for claims. This client is not a candidate for injection. If the application has one client,
+         * that client therefore remains the only candidate.
          */
         @Bean(name = CLIENT, defaultCandidate = false)
         DynamoDbAsyncClient exactlyOnceDynamoDbClient(
@@ -184,7 +186,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
     }
 
-    /** Measures how exactly the service's time is known, and counts throttling. */
+    /** Meters for the uncertainty of the service's time, and for throttled requests. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, MeterBinder.class})
     @ConditionalOnBean(DynamoDbClaims.class)

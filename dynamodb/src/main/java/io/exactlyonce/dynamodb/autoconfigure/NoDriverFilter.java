@@ -10,8 +10,9 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.core.env.Environment;
 
 /**
- * Excludes Boot's DataSource from applications that keep claims in DynamoDB and have no JDBC driver. Otherwise startup
- * would fail: the starter brings a connection pool, from which Boot concludes that the application wants a DataSource.
+ * Excludes Boot's auto-configuration of a DataSource from applications that keep claims in DynamoDB and have no JDBC
+ * driver. Without this filter, such an application would fail to start. The starter brings a connection pool, from
+ * which Boot concludes that the application wants a DataSource.
  */
 final class NoDriverFilter implements AutoConfigurationImportFilter, EnvironmentAware, BeanClassLoaderAware {
 

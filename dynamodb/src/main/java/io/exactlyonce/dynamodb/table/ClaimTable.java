@@ -35,7 +35,7 @@ import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveDescription;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** Creates and checks the claim table before the first claim. */
+/** Creates and checks the claim table, before the first claim. */
 public final class ClaimTable {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimTable.class);
@@ -61,11 +61,12 @@ public final class ClaimTable {
     }
 
     /**
-     * Creates the table if it is missing, with on-demand billing, its index and TTL. Point-in-time recovery and
-     * deletion protection stay off, because they cost more or hinder tests. Waits until the table is usable, also if
-     * another instance creates it.
+     * Creates the table if it is missing, with on-demand billing, its index and TTL. Waits until the table is usable,
+     * also if another instance creates it. Point-in-time recovery stays off, because it costs more. Deletion protection
+     * stays off, because it hinders tests.
      *
-     * @throws ClaimTableException if the table cannot be created, or the service did not report whether it exists
+     * @throws ClaimTableException if the table cannot be created, or if the service did not report whether the table
+     *     exists
      */
     public void createIfMissing() {
         if (!isToBeCreated()) {
@@ -94,7 +95,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether the table is missing, or another instance has just started to create it. */
+    /** Returns whether the table is missing, or is being created by another instance. */
     private boolean isToBeCreated() {
         try {
             return describe().table().tableStatus() == TableStatus.CREATING;
@@ -106,7 +107,10 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether this instance created the table. Another instance that creates the table also sets its TTL. */
+    /**
+     * Creates the table, and returns true. Returns false if another instance is creating it. That instance then also
+     * sets the table's TTL.
+     */
     private boolean isCreated() {
         try {
             client.createTable(table -> table.tableName(name)
@@ -140,10 +144,10 @@ public final class ClaimTable {
     }
 
     /**
-     * Checks the table: settings that would break a guarantee fail startup, and risky ones are logged at WARN.
+     * Checks the table. Settings that would break a guarantee fail startup. Risky settings are logged at WARN.
      *
-     * @return problems to fix, although claims can be kept
-     * @throws ClaimTableException if claims cannot be kept
+     * @return the risky settings, with their fixes
+     * @throws ClaimTableException if the table cannot keep claims
      */
     public List<String> require() {
         DescribeTableResponse described = describe();
@@ -154,7 +158,8 @@ public final class ClaimTable {
                 "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
                 "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        // Each Region evaluates conditions by itself. Without strong consistency, two Regions can admit two workers.
+        // In a global table, each Region evaluates conditions by itself. Without strong consistency, two Regions could
+        // therefore admit two workers for one key.
         require(
                 table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
                 "is a global table with eventual consistency, where two Regions can both acquire a key",
@@ -237,8 +242,9 @@ public final class ClaimTable {
     }
 
     /**
-     * Writes one item that is not a claim, unless it exists, so that missing permissions appear here first. The item
-     * expires now, by the service's clock, so TTL deletes the item soon.
+     * Requires the permissions for the statements of claims, so that missing permissions are reported at startup.
+     * Writes one item that is not a claim, unless it exists. The item's expiry is now, by the service's clock, so TTL
+     * deletes the item soon.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =

@@ -1,5 +1,5 @@
 /**
- * Internal: the claim table, created and checked before the first claim.
+ * Internal: the claim table, which is created and checked before the first claim.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code dynamodb.item}.
  */
