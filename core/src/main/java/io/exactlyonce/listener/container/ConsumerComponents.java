@@ -10,7 +10,10 @@ import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.method.ContainerSettings;
 
-/** Creates a container's components: our consumer for each queue and start, and one sink for all of them. */
+/**
+ * Creates the components of a container whenever the container starts: a {@link QueueConsumer} for each queue, and one
+ * {@link HandlerSink} that all consumers share.
+ */
 public record ConsumerComponents(ListenerEngine engine, String listener, ContainerSettings settings)
         implements ContainerComponentFactory<Object, SqsContainerOptions> {
 
@@ -24,7 +27,7 @@ public record ConsumerComponents(ListenerEngine engine, String listener, Contain
         return new HandlerSink(engine, options.getComponentsTaskExecutor() != null);
     }
 
-    /** Returns a processor that is never started, because {@link MessageDeleter} deletes. */
+    /** Returns a processor that is never started, because {@link MessageDeleter} deletes the messages. */
     @Override
     public AcknowledgementProcessor<Object> createAcknowledgementProcessor(SqsContainerOptions options) {
         return new ImmediateAcknowledgementProcessor<>();

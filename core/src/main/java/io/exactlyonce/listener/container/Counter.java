@@ -13,18 +13,18 @@ final class Counter {
     private final Condition changed = lock.newCondition();
     private final AtomicInteger waiters = new AtomicInteger();
 
-    /** @param count the current number, for others to read */
+    /** @param count holds the number, so that other classes can read it */
     Counter(AtomicInteger count) {
         this.count = count;
     }
 
     /**
-     * Adds to the number. Takes the lock only if a thread waits: each message is counted about four times, and threads
-     * hardly ever wait.
+     * Adds to the number. The lock is taken only if a thread waits, because this method is called about four times for
+     * each message, and threads rarely wait.
      */
     void add(int by) {
         count.addAndGet(by);
-        // A thread that starts to wait after this line reads the new count.
+        // A thread that starts to wait after this line reads the new count, so it needs no signal.
         if (waiters.get() > 0) {
             lock.lock();
             try {

@@ -22,23 +22,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
 
 /**
- * Processes a queue's messages from their arrival: they are renewed, claimed, passed to handlers, recorded, and then
- * deleted, in this order. If keys are claimed ahead, one call claims all keys of a poll before there are threads, and
- * only messages that acquire their keys take threads. A message leaves, and releases its permit, when its handler has
- * ended. Only the next message of its group waits until the outcome is recorded and applied.
+ * Processes a queue's messages after their arrival. Messages are renewed, claimed, passed to handlers, recorded, and
+ * then deleted, in this order. If keys are claimed ahead, one call claims all keys of a poll before handlers get
+ * threads, and only messages whose keys were acquired take threads.
  *
- * <p>The first message of a group that stays in the queue, for any reason, stops the rest of the group: the rest is
- * made visible again at once. SQS delivers no message of a group while another one is in flight, so the order is kept
- * however long the stopped message stays invisible.
+ * <p>A message <em>leaves</em> when its handler has ended: its permit is released, so that another message can be
+ * polled. On a FIFO queue, the next message of the same group must also wait until the outcome is recorded and applied.
  *
- * <p>A message that failed on its last receive does not stay: its queue moves it to the dead-letter queue. The rest of
- * its group was received as often, and would follow it there if it did not continue now. The redrive policy may have
- * changed, so it is first read again. If that fails, the rest is stopped, because order has priority.
+ * <p>If a message of a group stays in the queue, for any reason, later messages of the group from the same poll are not
+ * handled, but made visible again at once. SQS delivers no message of a group while another one is in flight. So the
+ * order is kept even if the first message stays invisible for long.
+ *
+ * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue. Then the
+ * rest of its group continues. Those messages have been received as often, so that SQS would also move them to the
+ * dead-letter queue if they were returned. Before the group continues, the redrive policy is read again, because it may
+ * have changed. If the policy cannot be read, the rest is not handled, because order has priority.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
 
-    /** Names the entry for threads of Spring Cloud AWS, the SDK, the store and the timer. */
+    /** The name, in the log, of work on threads of Spring Cloud AWS, the SDK, the claim store and the timer. */
     private static final String ENTRY = "Handling messages";
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
@@ -47,7 +50,7 @@ final class Dispatcher {
 
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
-    /** The time between two checks for handlers that wait for the stop. */
+    /** The time, during a stop, between two checks for handlers that have called this stop. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final ListenerEngine engine;
@@ -65,9 +68,10 @@ final class Dispatcher {
     private volatile boolean isOver;
 
     /**
-     * @param permits each message has one when it arrives
-     * @param threads hands messages to the container's executor if that executor may block or run tasks on the
-     *     calling thread, because threads of the store and the SDK must never run a handler
+     * @param permits the permits to poll; each message holds one when it arrives
+     * @param threads pass messages to the container's executor. They are used only if the application has configured
+     *     that executor, because such an executor may block its caller or run tasks on the calling thread. The calling
+     *     thread may belong to the store or the SDK, and must never run a handler
      */
     Dispatcher(
             ListenerEngine engine,
@@ -86,7 +90,7 @@ final class Dispatcher {
         this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
         isBatch = settings.listener().isBatch();
         boolean isFifo = queue.subscription().isFifo();
-        // Each message of a group depends on the one before it.
+        // No key of a FIFO queue is claimed ahead, because each message of a group depends on the message before it.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
                 && (!isBatch
@@ -100,22 +104,23 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until outcomes are recorded as fast as handlers end: at most as many outcomes may be unrecorded as messages
-     * may be in flight. A crash would repeat the effects of all unrecorded outcomes.
+     * Waits until the next poll may be sent: until fewer outcomes are unrecorded than messages may be in flight, and
+     * the deleter accepts more messages. A crash would repeat the effects of all unrecorded outcomes, so their number
+     * is limited. Returns false on timeout.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // A message may have left, and then its thread crashed before it made this call.
+        // If a thread crashed after its message had left, the handlers that waited for that message start here.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
 
-    /** Takes polled messages. Each holds a permit. */
+    /** Takes polled messages, each of which holds a permit. */
     void arrived(List<ReceivedMessage> messages) {
         if (messages.isEmpty()) {
             return;
         }
         Runnable taking = () -> {
-            // The next poll does not wait until these messages are handled.
+            // Permits that are released here let the next poll start before these messages are handled.
             permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
@@ -183,8 +188,8 @@ final class Dispatcher {
     }
 
     /**
-     * Returns whether the message will not be redelivered, because it is deleted or was on its last receive. False if
-     * that is unknown.
+     * Returns whether the message will never be redelivered, because it is deleted or was on its last receive. Returns
+     * false if the redrive policy, which decides on the last receive, cannot be read.
      */
     private CompletableFuture<Boolean> isGone(Delivery head) {
         boolean seemsGone = head.leavesItsQueue();
@@ -194,10 +199,10 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler when its messages may be handled, and a thread is free.
+     * Calls the handler as soon as its messages may be handled and a thread is free.
      *
-     * @return a future that never fails; completes when the messages' outcomes are recorded and applied, or the
-     *     messages were abandoned
+     * @return a future that never fails. It completes when the messages' outcomes are recorded and applied, or when the
+     *     messages are abandoned
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -210,7 +215,11 @@ final class Dispatcher {
         return settled;
     }
 
-    /** Without backoff, a message that the pipeline always drops would be redelivered immediately, forever. */
+    /**
+     * Settles a delivery, and returns whether its message is to be deleted. While handlers are awaited, a delivery
+     * without a decision is returned with backoff. Without backoff, a message that an interceptor always drops would be
+     * redelivered immediately, forever.
+     */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver
                 ? engine.deliveries().settleWhileStopping(delivery)
@@ -218,12 +227,12 @@ final class Dispatcher {
     }
 
     /**
-     * Settles messages that leave: their handlers have ended, an interceptor dropped them, or there is no thread or
-     * claim for them. Releases claims that did not reach their handler. Each message is settled as soon as its outcome
-     * is recorded.
+     * Settles messages that leave: their handlers have ended, an interceptor has dropped them, or there is no thread or
+     * claim for them. If a handler was not called, its claim is released. The messages are settled together, as soon as
+     * the outcomes of all of them are recorded.
      *
      * @param settling applies the decision on a delivery; returns whether its message is to be deleted
-     * @return a future that never fails; completes when all are settled, or the messages were abandoned
+     * @return a future that never fails. It completes when all messages are settled, or when the messages are abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
         // The messages are counted before their permits are released, because a stopping listener waits for the
@@ -238,11 +247,12 @@ final class Dispatcher {
                 });
     }
 
-    /** Lets messages leave. The future completes when their outcomes are recorded. */
+    /** Lets messages leave. The returned future completes when their outcomes are recorded. */
     private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         if (!deleter.passesMessagesOn()) {
-            // The messages may wait long for the store, and for their deletes, so their content is dropped.
+            // Messages may wait long for the claim store and for their deletes. Their content is dropped, because only
+            // a callback of the application needs it.
             messages.forEach(message -> message.delivery().attempt().forgetContent());
         }
         messages.forEach(this::free);
@@ -260,7 +270,10 @@ final class Dispatcher {
         records.add(-messages.size());
     }
 
-    /** Lets a message leave, and releases its permit, once. */
+    /**
+     * Lets a message leave, and releases its permit unless the permit was released early. May be called twice for a
+     * message.
+     */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
@@ -268,15 +281,19 @@ final class Dispatcher {
         prefetch.proceed();
     }
 
-    /** Abandons messages after a crash of their thread. The thread does not end, and no permit is lost. */
+    /**
+     * Abandons messages whose processing has crashed, and releases their permits. The thread that processed them
+     * continues.
+     */
     private void abandon(List<ReceivedMessage> inHand) {
         engine.deliveries().abandon(deliveries(inHand));
         inHand.forEach(this::free);
     }
 
     /**
-     * Waits until no message is in flight, polls are answered, and outcomes are recorded. Returns false on timeout. A
-     * message whose handler waits for this stop does not count, because neither could end before the other.
+     * Waits until no message is in flight, all polls are answered, and all outcomes are recorded. Returns false on
+     * timeout. If a handler has called this stop and waits for its end, its message is not awaited, because otherwise
+     * handler and stop would wait for each other.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
         for (Duration left = timeout; ; left = left.minus(BETWEEN_LOOKS)) {
@@ -290,8 +307,8 @@ final class Dispatcher {
     }
 
     /**
-     * Stops waiting for handlers that have called this stop. Their outcomes are recorded and settled when they end by
-     * themselves.
+     * Stops waiting for messages whose handlers have called this stop. When such a handler ends, its outcome is
+     * recorded and its message is settled.
      */
     private void leaveCallersOfTheStop() {
         for (ReceivedMessage message : prefetch.unfinished()) {
@@ -305,8 +322,9 @@ final class Dispatcher {
     }
 
     /**
-     * Returns whether a handler has called a stop. Only its stack shows that, because Spring Cloud AWS stops containers
-     * on its own threads.
+     * Returns whether a delivery's handler is inside a call that stops a container or closes the application context.
+     * Only the stack of the handler's thread shows the call, because Spring Cloud AWS stops containers on threads of
+     * its own.
      */
     private static boolean isStopping(Delivery delivery) {
         if (!delivery.wasCalled()) {
@@ -332,7 +350,7 @@ final class Dispatcher {
                         0, Duration.ofNanos(end - engine.scheduler().nanoTime()));
     }
 
-    /** Called when handlers are no longer awaited. */
+    /** Called when the stop no longer waits for handlers. */
     void end() {
         isOver = true;
     }

@@ -23,9 +23,10 @@ import org.springframework.messaging.Message;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Runs the container's own pipeline of interceptors, listener and error handler, on its executor and with its
- * observation. Before that, on the handler's thread, it claims keys that were not claimed with their poll, and leaves
- * out messages that must not be handled.
+ * Runs the container's own pipeline of interceptors, listener and error handler, on the container's executor and with
+ * the container's observation. Before the pipeline runs, this class claims keys that were not claimed with their poll,
+ * on the handler's thread. Keys that belong to an application transaction are claimed later. Messages that must not be
+ * handled do not reach the pipeline.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
@@ -37,7 +38,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private final boolean hasOwnExecutor;
     private volatile @Nullable ExecutorConfigurationSupport containers;
 
-    /** @param hasOwnExecutor whether the executor belongs to the application, and is not shut down by the container */
+    /**
+     * @param hasOwnExecutor whether the executor belongs to the application. If so, the container does not shut it down
+     */
     HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
         this.engine = engine;
         this.hasOwnExecutor = hasOwnExecutor;
@@ -50,8 +53,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Prevents the container from interrupting its threads when it shuts its executor down. By then its message sources
-     * have stopped, and a handler that has called the stop ends by itself.
+     * Prevents the container from interrupting its threads when it shuts its executor down, because one of them may run
+     * a handler that has called the stop. Such a handler ends by itself. Other handlers were interrupted when their
+     * message sources stopped.
      */
     void keepThreads() {
         ExecutorConfigurationSupport shutDown = containers;
@@ -85,7 +89,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     /**
      * Runs the pipeline when a thread is free.
      *
-     * @return a future that never fails; completes when the pipeline has ended, or there is no thread for it
+     * @return a future that never fails. It completes when the pipeline has ended, or when there is no thread for the
+     *     pipeline
      */
     CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
@@ -100,12 +105,12 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Keeps the failure. One line reports it later, together with the time of the next attempt. Spring Cloud AWS logs
-     * the stack trace at ERROR.
+     * Keeps the failure for a later log line, which also has the time of the next attempt. Spring Cloud AWS logs the
+     * stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // The failure may concern only some messages of a batch. Other messages that were handled already have their
-        // own failure, or none.
+        // Exceptions of these two classes concern only some messages of a batch. A message whose handler was called has
+        // its own failure already, or none. So the exception is kept only for messages whose handler was not called.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
@@ -117,9 +122,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Returns the messages that may be handled. Messages that a stopping listener has returned are left out, so that no
-     * interceptor, handler or error handler sees them. They still pass through the same admission as the rest of the
-     * batch, because a returned message must stop the later ones of its group.
+     * Returns the messages that may be handled. If a stopping listener has returned a message, no interceptor, handler
+     * or error handler may see it. Such a message still passes through admission together with the rest of its batch,
+     * because a returned message must stop the later messages of its group.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -18,13 +18,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * Spring Cloud AWS's endpoint of a listener method, or of a class's handlers, without its rule for the parameters of
- * batch methods, which permits no {@code List<Claim>}. The method shows whether it takes batches. This endpoint always
- * has several methods, even for a listener on one method, because Spring Cloud AWS reads the options of a single-method
- * endpoint from another type.
+ * Replaces Spring Cloud AWS's endpoint of a listener method, or of a class with several handlers. Spring Cloud AWS's
+ * rule for the parameters of batch methods permits no {@code List<Claim>}, so it is not applied. The method itself
+ * shows whether it takes batches.
  *
- * <p>An application's factory may set up several containers, or one container several times. The last setup of the
- * container that the factory returns counts.
+ * <p>This class is a multi-method endpoint even for one method, because Spring Cloud AWS reads the options of such an
+ * endpoint from another endpoint that it contains. Here that is the original endpoint.
+ *
+ * <p>An application's factory may set up several containers, or one container several times. The settings are those of
+ * the last setup of the container that the factory returns.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -33,12 +35,13 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private final Map<MessageListenerContainer<?>, SetUp> containers =
             Collections.synchronizedMap(new IdentityHashMap<>());
 
-    /** The settings and the listener that a container got when it was set up. */
+    /** The settings and the message listener that a container got in one setup. */
     private record SetUp(
             ContainerSettings settings, @Nullable Object listener) {}
 
     /**
-     * @param listening called with each container as soon as it has its listener, before its factory adds more
+     * @param listening called with each container as soon as the container has its message listener, and before the
+     *     factory configures the container further
      */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {
@@ -71,8 +74,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Returns the settings of the container that an application's factory has made.
      *
-     * @throws InvalidListenerException if the container claims keys, and would call something other than the
-     *     annotated method
+     * @throws InvalidListenerException if the container was not set up here, has no method that claims keys, or would
+     *     call something other than the annotated method. The last rule does not apply in observe mode
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {
         SetUp setUp = containers.get(container);

@@ -24,26 +24,30 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes messages, ten in a request: as soon as there are enough of them, or at the end of an interval of a second at
- * most. Without a number and an interval, deletes are sent at once. Messages are renewed until the queue has confirmed
- * their deletes. A listener that stops sends the remaining deletes, and waits for the answers, because the client is
- * closed afterwards. Otherwise each of those messages would be redelivered as a duplicate.
+ * Deletes messages, up to ten in a request. A request is sent as soon as the configured number of deletes is buffered,
+ * and at the end of the configured interval, which is at most a second. Deletes are sent at once if the interval is
+ * zero and no number is configured, which is the default for FIFO queues. Messages are renewed until the queue has
+ * confirmed their deletes.
  *
- * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. This class repeats such an
- * entry a few times, unless it is invalid. Otherwise its message would be redelivered, and on its last receive would
- * end in the dead-letter queue although it was handled.
+ * <p>When the listener stops, this class sends the remaining deletes and waits for the answers, because the client may
+ * be closed afterwards. Each message that is not deleted by then would be redelivered as a duplicate.
  *
- * <p>The callback gets each message once, with others of the same answer. It does not get a duplicate that has waited,
- * because its content was dropped.
+ * <p>If a whole request fails, the SDK repeats it. If a request succeeds but its answer reports that some messages
+ * could not be deleted, the SDK does not repeat their deletes, so this class sends them again, in up to three requests
+ * in all. A delete that SQS rejects as invalid is not sent again. Without further requests, a message on its last
+ * receive would end in the dead-letter queue although it was handled.
+ *
+ * <p>An application's callback gets each message once, together with the other messages of the same answer. If a
+ * message was a duplicate that waited for its key, the callback does not get it, because its content was dropped.
  */
 public final class MessageDeleter {
 
     private static final String ENTRY = "Deleting messages";
 
     /**
-     * The longest time that a delete is buffered, whatever the container's options say. Meanwhile its message is
-     * renewed, and on a FIFO queue its group waits. A number that is never reached, or a long interval, would hide the
-     * rest of the group for up to 12 hours.
+     * The longest time for which a delete is buffered, whatever the container's options say. A buffered message is
+     * renewed, and on a FIFO queue the rest of its group waits. Without this limit, a number that is never reached, or
+     * a long interval, would hide the rest of the group for up to 12 hours.
      */
     public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
@@ -52,16 +56,22 @@ public final class MessageDeleter {
     /** SQS's limit on the entries of one request. */
     private static final int MOST = 10;
 
-    /** The most requests for one delete, as in the SDK's standard mode. */
+    /** The most requests for one delete: as many as in the SDK's standard retry mode. */
     private static final int REQUESTS = 3;
 
-    /** From this number of characters on, all waiting deletes are sent at once, and nothing is polled. */
+    /**
+     * If messages that wait for their deletes have more characters than this, all buffered deletes are sent at once,
+     * and polling waits.
+     */
     private static final int MUCH_KEPT = 1 << 20;
 
-    /** The weight of a message without its content, so that at most 8,192 such messages wait for their deletes. */
+    /**
+     * The number of characters that each message counts in addition to its content. Even messages without content stop
+     * polling when more than 8,192 of them wait for their deletes.
+     */
     private static final int LEAST_CHARACTERS = 128;
 
-    /** The pause before the second request, which doubles before each further one. */
+    /** The pause before the second request. The pause doubles before each further request. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final Deliveries deliveries;
@@ -72,15 +82,16 @@ public final class MessageDeleter {
     private final int threshold;
 
     /**
-     * Messages whose delete is not sent yet. A message is here, or counts as {@link #sent}, until its delete is
-     * answered.
+     * Messages whose deletes are not sent yet. When the delete of a message is sent, the message leaves this list and
+     * counts as {@link #sent} until the answer has been processed.
      */
     private final List<ReceivedMessage> buffered = new ArrayList<>();
 
     private final Counter sent = new Counter(new AtomicInteger());
 
     /**
-     * The characters of messages that wait for their deletes. Their content is kept only for an application callback.
+     * The number of characters of messages that wait for their deletes. The content of a message is kept, and counts,
+     * only if the application has a callback.
      */
     private final Counter kept = new Counter(new AtomicInteger());
 
@@ -89,9 +100,9 @@ public final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options how many deletes are gathered, and for how long, {@link #LONGEST_BUFFERED} at most. By default
-     *     no delete is gathered for a FIFO queue, because it delivers the next messages of a group only after earlier
-     *     ones are deleted
+     * @param options contain the number of deletes to buffer and the interval, of which at most {@link
+     *     #LONGEST_BUFFERED} is used. By default no delete is buffered for a FIFO queue, because SQS delivers the next
+     *     messages of a group only after the earlier messages are deleted
      * @param callback is notified of deletes
      */
     MessageDeleter(
@@ -114,18 +125,25 @@ public final class MessageDeleter {
         threshold = Objects.requireNonNullElse(most, isFifo ? 0 : MOST);
     }
 
-    /** Returns whether the application has its own callback. Spring Cloud AWS's default callback does nothing. */
+    /**
+     * Returns whether a callback implements a method. The default method of Spring Cloud AWS's interface does nothing.
+     */
     private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
         return Stream.of(callback.getClass().getMethods())
                 .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
     }
 
-    /** Returns whether the application has a callback, so that messages keep their content until it is called. */
+    /**
+     * Returns whether the application has a callback. If so, messages keep their content until the callback is called.
+     */
     boolean passesMessagesOn() {
         return passesMessagesOn;
     }
 
-    /** Waits until the messages that wait for their deletes are few or small enough. Returns false on timeout. */
+    /**
+     * Waits until messages that wait for their deletes have few enough characters for the next poll. Returns false on
+     * timeout.
+     */
     boolean awaitRoom(Duration longest) throws InterruptedException {
         return kept.awaitAtMost(MUCH_KEPT, longest);
     }
@@ -156,7 +174,10 @@ public final class MessageDeleter {
         }
     }
 
-    /** If the scheduler has no thread for this task, the next delete tries again. */
+    /**
+     * Sends the buffered deletes after the interval. If the scheduler rejects the task, the next delete schedules it
+     * again.
+     */
     private void sendLater() {
         boolean isAccepted = false;
         try {
@@ -191,8 +212,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends the remaining deletes, makes later deletes go at once, and waits for the queue's answers. Sends twice,
-     * because another thread may have seen the listener still running, and may have added a delete meanwhile.
+     * Sends the remaining deletes, and waits for the queue's answers. Later deletes are sent at once. A second round
+     * sends the deletes that other threads have added while the first round waited.
      */
     void flush(Duration timeout) {
         synchronized (buffered) {
@@ -216,7 +237,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** @param requests number of requests for these messages so far, including this one */
+    /** @param requests the number of requests for these messages so far, including this one */
     private void request(List<ReceivedMessage> messages, int requests) {
         guard(messages, () -> {
             CompletableFuture<Void> ready = CompletableFuture.allOf(messages.stream()
@@ -265,9 +286,7 @@ public final class MessageDeleter {
         }
     }
 
-    /**
-     * Returns the messages whose content is available. The content of a message that waited for its key was dropped.
-     */
+    /** Returns the messages whose content is kept. If a message waited for its key, its content was dropped. */
     private static List<Message<Object>> known(List<ReceivedMessage> answered) {
         return answered.stream()
                 .filter(message -> !message.isForgotten())

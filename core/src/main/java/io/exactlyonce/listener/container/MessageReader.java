@@ -18,23 +18,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Reads the messages of a poll in their order, converted as Spring Cloud AWS does, with the application's converter. If
- * a message cannot be read, it is returned with backoff. The reason is logged without the body, which may contain a
- * card number. On a FIFO queue the rest of its group is also returned, so that it does not overtake that message,
- * unless that message is on its last receive.
+ * Reads the messages of a poll in their order, and converts them as Spring Cloud AWS does, with the application's
+ * converter. If a message cannot be read, it is returned with backoff. The log has the reason, but not the body, which
+ * may contain a card number.
  *
- * <p>Each message gets its claim here. So the payload of a large message need not be kept until there is a thread: the
- * message is read once more for its handler.
+ * <p>On a FIFO queue, the messages of the same group behind an unreadable message are also returned, so that they do
+ * not overtake it. If the unreadable message was on its last receive, they are read, because SQS will not redeliver it.
  *
- * @param conversion makes Spring's messages of SQS's
+ * <p>Each message gets its claim here. Afterwards the payload of a large message is dropped, and the message is read
+ * again when its handler has a thread.
+ *
+ * @param conversion makes Spring's messages from SQS's messages
  * @param deliveries where unreadable messages are returned
  * @param specify sets a message's claim
  */
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * A body with more characters is large. A payload may take thirty times as much memory as its body. So a poll of
-     * the largest messages would need 300 MB, and the poll that is received ahead as much again.
+     * A body with more characters than this is large, so its payload is dropped until its handler has a thread. A
+     * payload may take thirty times as much memory as its body. If all payloads were kept, a poll of the largest
+     * messages would need 300 MB, and a prefetched poll as much again.
      */
     static final int LARGE = 1 << 16;
 
@@ -63,8 +66,8 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
     }
 
     /**
-     * Reads a message. If reading it crashes, the other messages of its poll are still read. Returns whether the
-     * message was read.
+     * Reads a message. Returns whether the message was read. A crash is handled here, so that the other messages of the
+     * poll are still read.
      */
     private boolean read(ReceivedMessage received) {
         Delivery delivery = received.delivery();
@@ -85,7 +88,8 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // The delivery has started, so observers are notified.
+                // The delivery begins before it is abandoned, because observers are notified only of deliveries that
+                // have begun.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];
     }

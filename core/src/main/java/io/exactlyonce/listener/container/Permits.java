@@ -8,26 +8,34 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits to receive messages, one for each message. This class counts the permits of Spring Cloud AWS's back-pressure
- * modes itself, because Spring Cloud AWS's own handler waits too long. It waits up to {@code maxDelayBetweenPolls}, 10
- * s, for the permits of a whole poll. It waits as long for the end of an idle listener's only poll, even after that
- * poll has returned all messages that it requested. Messages that become visible meanwhile wait as long. The
- * application's own back pressure is called as Spring Cloud AWS calls it.
+ * Permits to receive messages, one for each message. In Spring Cloud AWS's back-pressure modes, this class counts the
+ * permits itself, because Spring Cloud AWS's own handler waits too long in two cases:
  *
- * <p>Guaranteed: while a permit is free, a poll that has one is in progress or is sent soon; and no more permits are
- * held than the listener's number.
+ * <ul>
+ *   <li>The handler waits up to {@code maxDelayBetweenPolls}, by default 10 s, for the permits of a whole poll.
+ *   <li>While a listener is idle, only one poll may be sent at a time. The handler waits up to {@code
+ *       maxDelayBetweenPolls} for the end of that poll, even if the poll has already returned all messages that it
+ *       requested.
+ * </ul>
+ *
+ * <p>Messages that become visible during such a wait are received only after the wait. A back-pressure handler of the
+ * application is called as Spring Cloud AWS calls it.
+ *
+ * <p>This class guarantees that a poll is in progress, or is sent soon, while a permit is free. At most as many permits
+ * are held as the listener's {@code maxConcurrentMessages}.
  */
 final class Permits {
 
     /**
-     * The longest wait of a few permits for more permits, because a poll of one message costs as much as a poll of ten.
+     * The longest time for which a poll waits for more permits if it has only a few. The wait saves polls, because a
+     * poll of one message costs as much as a poll of ten.
      */
     private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
     /**
-     * The most polls at a time. A poll that waits for messages keeps a connection to SQS. The SDK's client has 50
-     * connections, and renewals and deletes need some of them. When hundreds of messages end together, a poll for each
-     * ten of them would be sent at once.
+     * The most polls at a time. Each poll that waits for messages keeps one of the 50 connections of the SDK's client,
+     * and renewals and deletes need connections, too. Without this limit, one poll for each ten messages would be sent
+     * when hundreds of messages end together.
      */
     private static final int MOST_POLLS = 10;
 
@@ -49,8 +57,8 @@ final class Permits {
     }
 
     /**
-     * Returns whether back pressure is Spring Cloud AWS's own. Another implementation may treat released permits as
-     * ended messages.
+     * Returns whether the container has Spring Cloud AWS's own back-pressure handler. A handler of the application may
+     * count each released permit as a message that has ended, so permits must not be released early.
      */
     static boolean hasBackPressureOfSpringCloudAws(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
@@ -58,21 +66,25 @@ final class Permits {
     }
 
     /**
-     * Returns how many polls may wait for messages at a time: one while no messages arrive, unless the mode says
-     * otherwise.
+     * Returns how many polls may be in progress at a time. The number is one while no messages arrive, and {@link
+     * #MOST_POLLS} otherwise. In mode {@code FIXED_HIGH_THROUGHPUT}, and with the application's own back pressure, the
+     * number is always {@link #MOST_POLLS}.
      */
     int mostPolls() {
         return isCounted && isIdle && mode != BackPressureMode.FIXED_HIGH_THROUGHPUT ? 1 : MOST_POLLS;
     }
 
-    /** Returns how many polls may wait for messages at a time while messages arrive. */
+    /**
+     * Returns how many polls may be in progress at a time while messages arrive, if each poll has all permits that it
+     * can use.
+     */
     int mostPollsUnderLoad() {
         return Math.min(MOST_POLLS, (most + perPoll - 1) / perPoll);
     }
 
     /**
-     * Returns how many messages may be polled now. Waits for the first permit, or in some modes for the permits of a
-     * whole poll.
+     * Waits for a permit, or in mode {@code ALWAYS_POLL_MAX_MESSAGES} for the permits of a whole poll. Returns how many
+     * messages may be polled now; 0 on timeout.
      */
     int request(Duration longest) throws InterruptedException {
         int least = mode == BackPressureMode.ALWAYS_POLL_MAX_MESSAGES ? perPoll : 1;

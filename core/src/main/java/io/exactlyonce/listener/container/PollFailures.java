@@ -14,8 +14,9 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * Logs polls that failed. If the client's timeout is shorter than the wait of a poll, each poll of an idle queue fails.
- * That is logged once, and the audit compares the two timeouts.
+ * Logs polls that failed. If a timeout of the client is shorter than the wait of a poll, each poll of an idle queue
+ * fails. Such a timeout is logged at WARN only once. It is also stored in the {@link SqsQueue}, so that the audit can
+ * compare it with the wait.
  *
  * @param pollTimeout how long a poll waits for messages
  */
@@ -23,7 +24,7 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** @param elapsed since the poll was sent, including the SDK's repetitions */
+    /** @param elapsed the time since the poll was sent, including the SDK's repetitions */
     void log(Subscription subscription, Throwable failure, Duration elapsed) {
         Duration patience = elapsed.dividedBy(attempts(failure));
         if (patience.compareTo(pollTimeout) >= 0 || Causes.of(failure).noneMatch(PollFailures::isTimeout)) {
@@ -52,8 +53,8 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
     }
 
     /**
-     * Compares names and texts, because an HTTP client may be missing from the class path: the name of Netty's
-     * exception, or the text of the CRT's.
+     * Returns whether a failure is a timeout of the client. Netty's exception is recognized by its class name, and the
+     * CRT client's exception by its text, because each of these HTTP clients may be missing from the class path.
      */
     private static boolean isTimeout(Throwable cause) {
         return cause instanceof ApiCallTimeoutException

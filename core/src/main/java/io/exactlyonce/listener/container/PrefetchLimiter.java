@@ -13,24 +13,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how many messages are handled at a time, and prefetches others meanwhile. A permit lets a message be polled.
- * While handlers are quick, the permits of one poll's messages are released before these messages have ended. So the
- * next messages are received and claimed while the earlier ones are handled, and wait here for their turn.
+ * Limits how many messages are handled at a time, and prefetches further messages. Each message is polled with a
+ * permit. While handlers are quick, permits of a poll are released before its messages have ended. So the next messages
+ * are received and claimed while the earlier messages are handled, and wait here until they may be handled.
  *
- * <p>Guaranteed: never more messages are handled at a time than the listener's number, and never more are in flight
- * than that number and one poll. Handlers start in the order of requests.
+ * <p>At most as many messages are handled at a time as the listener's number of concurrent messages. At most one poll
+ * more than this number is in flight. Handlers start in the order in which {@link #execute} was called.
  *
- * <p>Nothing is prefetched while a message would wait for long, because another consumer could receive it instead. If
- * all handlers suddenly become slow, the messages of one poll wait once; they are renewed like the others.
+ * <p>Nothing is prefetched if a message would wait long for its handler, because another consumer could receive the
+ * message instead. If all handlers suddenly become slow, messages that were already prefetched wait, at most one poll
+ * of them. Waiting messages are renewed as others are.
  *
  * @param <M> a message, equal only to itself
  */
 final class PrefetchLimiter<M> {
 
-    /** Longest time that a prefetched message is expected to wait for its handler. */
+    /**
+     * The longest expected wait of a prefetched message for its handler. If the wait would be longer, nothing is
+     * prefetched.
+     */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The weight of the latest handler in the average is one divided by this number. */
+    /** The time of the latest handler has a weight of one divided by this number in the average time. */
     private static final int SMOOTHING = 8;
 
     private final int mostHandled;
@@ -44,10 +48,10 @@ final class PrefetchLimiter<M> {
     private long typicalNanos = Long.MAX_VALUE;
     private boolean isClosed;
 
-    /** True while this thread starts handlers in a frame further up its stack. */
+    /** True on a thread that is inside {@link #proceed}, so that a nested call returns at once. */
     private final ThreadLocal<@Nullable Boolean> starting = new ThreadLocal<>();
 
-    /** The handling of a message in flight, which counts from the time when its handler may start. */
+    /** The state of a message in flight: whether its handler was permitted to start, and when. */
     private static final class Handling {
         private boolean hasStarted;
         private long startedAt;
@@ -64,7 +68,7 @@ final class PrefetchLimiter<M> {
      * Makes a limiter.
      *
      * @param mostHandled how many messages may be handled at a time
-     * @param mostPrefetched how many more may be received
+     * @param mostPrefetched how many messages may be received in addition
      * @param clock monotonic, in nanoseconds
      */
     PrefetchLimiter(int mostHandled, int mostPrefetched, NanoClock clock) {
@@ -76,7 +80,7 @@ final class PrefetchLimiter<M> {
     /**
      * Adds polled messages, each of which holds a permit.
      *
-     * @return how many permits to release now
+     * @return how many of the permits to release now, so that further messages can be prefetched
      */
     synchronized int onReceived(List<M> arrived) {
         for (M message : arrived) {
@@ -91,8 +95,8 @@ final class PrefetchLimiter<M> {
     /**
      * Runs the handler of some messages as soon as all of them may be handled.
      *
-     * @param all the messages; more than the limit are handled without others, because the application's own back
-     *     pressure may permit such a batch
+     * @param all the messages. If they are more than the limit, the handler starts when no other message is handled,
+     *     because the application's own back pressure may permit such a batch
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {
@@ -102,9 +106,11 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Removes a message. {@link #proceed} then starts the handlers that wait. Does nothing to a message that has left.
+     * Removes a message from those in flight. Does nothing if the message was removed before. The caller then calls
+     * {@link #proceed} to start the handlers that wait.
      *
-     * @return whether to release the message's permit; false if its permit was released early
+     * @return whether the caller must release a permit; false if the message was removed before, or if a permit was
+     *     already released early in its place
      */
     synchronized boolean onFinished(M message) {
         Handling ended = messages.remove(message);
@@ -117,7 +123,7 @@ final class PrefetchLimiter<M> {
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         unfinished.add(-1);
-        // The next message that leaves keeps its permit, in exchange for a permit that was released early.
+        // More permits were released early than are allowed now, so this message's permit is not released.
         if (prefetched > Math.min(prefetchLimit(), unfinished.get())) {
             prefetched--;
             return false;
@@ -131,8 +137,8 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Starts the handlers whose messages may be handled. Runs them in a loop, because a handler that ends at once lets
-     * the next one start, and recursion could overflow the stack.
+     * Starts the handlers whose messages may be handled. The handlers run in a loop, and not in nested calls. A handler
+     * may end at once and let the next handler start, so nested calls could overflow the stack.
      */
     void proceed() {
         if (starting.get() != null || isNothingWaiting()) {
@@ -153,8 +159,9 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Returns the next handler that may start. Allocates before it changes anything: otherwise a crash could count
-     * messages as handled although they have no handler.
+     * Returns the next handler that may start; {@code null} if there is none. Memory is allocated before the state
+     * changes. If an allocation failed afterwards, messages would count as handled although their handler does not
+     * start.
      */
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {

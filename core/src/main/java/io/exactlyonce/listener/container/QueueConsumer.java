@@ -51,34 +51,43 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * One queue of a listener, from one start of its container until its stop. It polls while messages can be claimed,
- * handled and recorded, and passes arriving messages to the {@link Dispatcher}. The container gives it client, options
- * and executor, and starts and stops it.
+ * Consumes one queue of a listener, from a start of the listener's container until the container's stop. The consumer
+ * polls while messages can be claimed, handled and recorded, and passes the messages that arrive to the {@link
+ * Dispatcher}. The container sets the client, the options and the executor, and calls {@link #start} and {@link #stop}.
  */
-@SuppressWarnings("NullAway.Init") // the container sets it up before it starts it
+@SuppressWarnings("NullAway.Init") // The container calls the setters before start.
 final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object, Message>
         implements PollingMessageSource<Object>, SqsAsyncClientAware, IdentifiableContainerComponent {
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** The longest wait in one step while polling is not permitted, and so the longest delay of a stop. */
+    /**
+     * The longest time of each wait in the polling loop. After the wait, the loop checks whether the listener has
+     * stopped.
+     */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
     /**
-     * The longest wait for an answer. The SDK may lose an answer, for example if its threads crash, and its permits
-     * must become free.
+     * The longest wait for the answer to a poll. The SDK may lose an answer, for example if one of its threads crashes,
+     * and the permits of the poll must be released even if that happens.
      */
     private static final Duration LONGEST_ANSWER =
             Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
-    /** The longest wait for the two answers about a queue at startup, because the server may never send them. */
+    /**
+     * The longest wait at startup for the two answers about a queue (its URL and its attributes). The wait is limited
+     * because the server may never answer.
+     */
     private static final Duration LONGEST_START = Duration.ofSeconds(30);
 
     private static final int LONGEST_URL = 2_048;
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /** The context of policies that keep no state between failed polls. */
+    /**
+     * The context of backoff policies that return no context of their own, because they keep no state between failed
+     * polls.
+     */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -180,7 +189,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     public void start() {
         QueueUnavailableException.requireComplete(client, queueName, listener);
         QueueAttributes attributes = lookUp();
-        // Nothing is subscribed or polled before claims can be stored.
+        // Waits until claims can be stored. Until then, nothing is subscribed or polled.
         engine.readiness().run();
         MessageConversionContext context = getMessageConversionContext();
         ConfigUtils.INSTANCE
@@ -225,8 +234,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Returns the exception for a queue that cannot be read. If the database is also unavailable, throws that failure
-     * instead.
+     * Returns the exception for a queue that cannot be read. If claims cannot be stored either, throws the exception
+     * for the claim store instead.
      */
     private QueueUnavailableException unavailable(Exception failure) {
         engine.readiness().run();
@@ -276,8 +285,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Polls until the listener stops. Neither a crash nor an interrupt that was meant for other work of the thread ends
-     * this loop. The loop allocates nothing, because there may be no memory.
+     * Polls until the listener stops. A crash does not end this loop. An interrupt does not end it either, because it
+     * may be meant for earlier work of the thread. The loop itself allocates no memory, because a crash may be due to
+     * lack of memory.
      */
     private void pollWhileRunning(Runnable poll) {
         while (running) {
@@ -308,8 +318,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // This counts as a poll that fetched nothing. Spring Cloud AWS's limits on throughput, if an application
-            // uses them, wait for the end of each poll that they have permitted.
+            // The permits are released as if a poll had fetched nothing. If the application uses Spring Cloud AWS's
+            // limits on throughput, these limits wait for the end of each poll that they have permitted.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -381,9 +391,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Makes messages visible that no handler has started. Waits for handlers until the timeout, and then interrupts the
-     * handlers that still run. Then waits for the last deletes, and ends the remaining deliveries. Messages are renewed
-     * until then.
+     * Makes messages visible if no handler has started for them. Waits for running handlers until the timeout, and then
+     * interrupts the handlers that still run. Afterwards waits for the last deletes, and ends the remaining deliveries.
+     * Messages are renewed until their deliveries end.
      */
     @Override
     public void stop() {

@@ -24,8 +24,8 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * A queue that a listener polls, and its latest attributes, which may change at any time. They are read again each
- * minute while polling continues, and whenever a decision depends on them.
+ * Watches the attributes of a queue that a listener polls, because the attributes may change at any time. They are read
+ * again each minute while the listener polls, and whenever a decision depends on them.
  */
 final class QueueWatch {
 
@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * The longest time for which received messages wait for the attributes. The wait is also at most a third of their
-     * visibility timeout, because nothing renews the messages yet.
+     * The longest time for which received messages wait until the attributes are read. A third of the visibility
+     * timeout is the limit if that is shorter, because nothing renews the messages during the wait.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
@@ -54,10 +54,10 @@ final class QueueWatch {
     /**
      * Watches a queue.
      *
-     * @param subscription gets settings that are read later
-     * @param queue the subscription's visibility
-     * @param attributes the queue's attributes at the listener's start
-     * @param configuredTimeout the listener's own visibility timeout; {@code null} for the queue's
+     * @param subscription gets the settings whenever they have changed
+     * @param queue sends requests to the queue
+     * @param attributes the queue's attributes when the listener starts
+     * @param configuredTimeout the visibility timeout that the listener configures; {@code null} if the queue's applies
      * @param observer is notified of changes
      * @param clock monotonic, in nanoseconds
      */
@@ -107,8 +107,8 @@ final class QueueWatch {
     }
 
     /**
-     * Reads the attributes again if neither the listener nor the audit has read them for a minute. A failure changes
-     * nothing.
+     * Reads the attributes again if neither the listener nor the audit has read them for a minute. If they cannot be
+     * read, the last attributes still apply.
      */
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos()) {
@@ -119,9 +119,9 @@ final class QueueWatch {
     }
 
     /**
-     * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive, because later
-     * messages may continue only if these are not redelivered. If the policy cannot be read, no receive counts as the
-     * last.
+     * Checks messages of a FIFO queue that seem to be on their last receive. Later messages of a group may continue
+     * only if such a message is not redelivered, so the redrive policy is read again. If the policy cannot be read, no
+     * message counts as on its last receive.
      */
     CompletableFuture<List<ReceivedMessage>> confirmLastReceives(List<ReceivedMessage> messages) {
         if (!subscription.isFifo()
@@ -140,12 +140,17 @@ final class QueueWatch {
                 received.delivery().settings().window(), now.maxReceiveCount(), now.deadLetterQueue()));
     }
 
-    /** Returns whether a message is on its last receive by the current redrive policy. False if that is unknown. */
+    /**
+     * Reads the redrive policy again, and returns whether a message is on its last receive. Returns false if the policy
+     * cannot be read.
+     *
+     * @param receives how often the message was received
+     */
     CompletableFuture<Boolean> isFinalReceive(int receives) {
         return read().thenApply(read -> read && subscription.settings().isLastReceive(receives));
     }
 
-    /** Reads the attributes. Returns whether that succeeded; the future never fails. */
+    /** Reads the attributes. The returned future never fails, and has the value false if they could not be read. */
     private CompletableFuture<Boolean> read() {
         return CompletableFuture.completedFuture(readTimeout())
                 .thenCompose(queue::readAttributes)
@@ -197,13 +202,14 @@ final class QueueWatch {
     }
 
     /**
-     * Returns the visibility timeout of a listener's messages: its own, or else its queue's.
+     * Returns the visibility timeout of a listener's messages: the timeout that the listener configures, or else its
+     * queue's.
      *
      * @throws InvalidListenerException if the timeout is unknown, or outside of SQS's bounds
      */
     static VisibilityWindow window(
             @Nullable Duration configured, QueueAttributes queue, String listener, String queueName) {
-        // Spring Cloud AWS requests whole seconds, and drops the fraction.
+        // Spring Cloud AWS requests whole seconds, so the fraction of a configured timeout is dropped here, too.
         Long seconds = configured == null
                 ? queue.number(QueueAttributeName.VISIBILITY_TIMEOUT)
                 : Long.valueOf(configured.toSeconds());

@@ -34,18 +34,19 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Receives messages, and records for each request when the visibility timeouts of its messages began at the latest. The
- * request contains that timeout, so that a change of the queue's own timeout does not affect pending requests.
+ * Receives messages, and estimates for each request when the visibility timeouts of its messages began. The request
+ * itself sets the visibility timeout, so that a change of the queue's own timeout does not affect pending requests.
  *
- * <p>Spring Cloud AWS would send all requests of a large poll at once, and wait for the slowest, which may be an empty
- * one that waits the whole poll timeout. If one request failed, it would drop all messages. Here only the first request
- * waits for messages. If its answer is full, the other requests are sent, and none of them waits.
+ * <p>Spring Cloud AWS would send all requests of a large poll at once, and wait for the slowest, which may be a request
+ * that gets no messages and waits the whole poll timeout. If one request failed, Spring Cloud AWS would drop all
+ * messages of the poll. In this class, only the first request waits for messages. If its answer is full, the other
+ * requests are sent, and none of them waits.
  *
  * @param options the attributes to request, and the wait time
- * @param limits replace the client's own
+ * @param limits replace the client's own limits
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
- * @param late takes messages that arrive after the end of their poll
+ * @param late returns messages to the queue that will not be handled, for example because they arrive after their poll
  */
 record Receiver(
         SqsAsyncClient client,
@@ -59,8 +60,10 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Replaces the client's own configuration of a request. Repetitions are measured only on a quiet queue, because
-     * measuring a request costs memory. A queue also seems quiet if each answer with messages is lost.
+     * Configurations that replace the client's own configuration in a receive request. {@code watched} also measures
+     * the SDK's repetitions. Measuring a request costs memory, so {@code watched} is used only while the queue is
+     * quiet. A queue whose answers are lost whenever they have messages seems quiet, so its repetitions are measured as
+     * well.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
@@ -68,25 +71,31 @@ record Receiver(
     private static final int MOST = 10;
 
     /**
-     * A message's visibility timeout begins when SQS sends the message, which is assumed to be this long before it
-     * arrives.
+     * The time that a message is assumed to need from SQS to this process. The message's visibility timeout begins when
+     * SQS sends the message.
      */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
-    /** If an answer is later than the poll's wait time plus this, something else delayed it. */
+    /**
+     * If an answer comes later than this after the end of the poll's wait, something other than the wait has delayed
+     * it.
+     */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** The longest time of a request in addition to its wait, including the SDK's retries. */
+    /** The longest time of a request after its wait, including the SDK's repetitions. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
-    /** The longest wait of a poll for the answers to its further requests, which do not wait at the server. */
+    /**
+     * The longest time for which a poll waits for the answers to its further requests. SQS answers these requests at
+     * once, because they do not wait for messages.
+     */
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
-     * Returns limits for requests. A client's timeout that would end before a poll's wait counts from the end of that
-     * wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends meanwhile would be invisible
-     * until their visibility timeouts end. Without a timeout of the client, an answer that never ends would keep its
-     * connection forever.
+     * Returns limits for requests. If a timeout of the client would end before the wait of a poll, the timeout counts
+     * from the end of the wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends to a
+     * failed poll would be invisible until their visibility timeouts end. A request also has a limit if the client has
+     * no timeout, because an answer that never ends would keep its connection forever.
      *
      * @param wait the wait of a poll
      * @param repetitions is notified of the SDK's repetitions
@@ -104,7 +113,8 @@ record Receiver(
                 .map(limit -> beyond(limit, wait))
                 .ifPresent(limits::apiCallAttemptTimeout);
         AwsRequestOverrideConfiguration ordinary = limits.build();
-        // Publishers of a request replace those of its client, so the client's are added.
+        // The metric publishers of a request replace the publishers of its client, so the client's publishers are added
+        // here.
         own.ifPresent(configured -> configured.metricPublishers().forEach(limits::addMetricPublisher));
         return new Limits(ordinary, limits.addMetricPublisher(repetitions).build());
     }
@@ -113,7 +123,7 @@ record Receiver(
         return limit.compareTo(wait.plus(LATE)) > 0 ? limit : wait.plus(limit);
     }
 
-    /** Polls once. Fails only if the first request fails, when no message was received yet. */
+    /** Polls once. The future fails only if the first request fails, when no message has been received yet. */
     CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
         return send(Math.min(most, MOST), pollTimeout(options))
@@ -140,9 +150,9 @@ record Receiver(
     }
 
     /**
-     * Ignores an answer that takes longer than a third of the visibility timeout, because nothing renews the messages
-     * of the first answer before the poll has ended. A long visibility timeout permits no longer wait, because the poll
-     * itself must end in time. Messages that come later are returned.
+     * Waits for an answer for a third of the visibility timeout, because nothing renews the messages of the first
+     * answer before the poll ends. The wait is at most {@link #LONGEST_MORE}, so that the poll ends in time. The
+     * messages of a later answer are returned to the queue.
      */
     private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
         CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
@@ -161,7 +171,8 @@ record Receiver(
     }
 
     /**
-     * Returns no messages for a request that failed. The next poll meets the same problem, and has no messages to lose.
+     * Returns no messages in place of a request that failed, so that the messages of the other requests are handled. If
+     * the problem continues, the next poll fails because of it, and loses no messages.
      */
     private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
@@ -194,8 +205,9 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages that no request can name, because they would make SQS reject the requests of other messages.
-     * On a FIFO queue, the other messages of the same answer must not overtake such a message, so they are returned.
+     * Leaves out messages that have no usable message ID or receipt handle, because SQS would reject each request that
+     * contains them together with other messages. On a FIFO queue, the other messages of the same answer are returned
+     * to the queue, so that they do not overtake such a message.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =
@@ -219,8 +231,8 @@ record Receiver(
     }
 
     /**
-     * Leaves out repetitions of a receipt handle, because a return or a delete of one would be a return or a delete of
-     * all.
+     * Leaves out messages whose receipt handle occurs earlier in the answer, because returning or deleting one of them
+     * would return or delete all of them.
      */
     private List<ReceivedMessage> once(List<ReceivedMessage> received) {
         Set<String> handles = new HashSet<>();
@@ -237,7 +249,10 @@ record Receiver(
         return once;
     }
 
-    /** Returns surplus messages to the queue, because there are permits and memory only for the requested number. */
+    /**
+     * Returns surplus messages to the queue, because there are permits and memory only for the requested number of
+     * messages.
+     */
     private List<ReceivedMessage> atMost(int most, List<ReceivedMessage> received) {
         if (received.size() <= most) {
             return received;
@@ -264,17 +279,20 @@ record Receiver(
                 .visibilityTimeout((int) requested.window().length().toSeconds())
                 .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
-            // The SDK repeats a request whose answer is lost. With this id, the repetition gets the same messages at
-            // once.
+            // The SDK repeats a request whose answer is lost. Because of this ID, SQS answers the repetition at once,
+            // with the same messages.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());
         }
         return request.build();
     }
 
     /**
-     * Returns a time at or before which the visibility timeouts of an answer's messages began: never later than the end
-     * of the request's wait. If the answer comes later than that, the time is unknown, because the process may have
-     * been frozen, or the SDK may have repeated the request. Then the time is that of the request.
+     * Estimates the time at which the visibility timeouts of an answer's messages began. The timeouts begin when SQS
+     * sends the answer, so the result is {@link #ON_ITS_WAY} before the answer's arrival, and at most the end of the
+     * request's wait.
+     *
+     * <p>If the answer comes more than {@link #LATE} after the wait, the process may have been frozen, or the SDK may
+     * have repeated the request. Then the result is the time of the request, which is certainly not too late.
      */
     static long receivedAt(long sent, Duration wait, long answered) {
         long waited = sent + wait.toNanos();
