@@ -4,11 +4,12 @@ import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 
 /**
- * Makes containers that are prepared for exactly-once handling. The application's own factory creates each container,
- * so that it is configured like every other. Then the container's components are replaced.
+ * Creates containers whose listeners claim keys. The application's own factory creates each container, so that the
+ * container is configured like the application's other containers. Afterwards this factory replaces the container's
+ * components.
  *
- * <p>The starter has one for the application's default container factory; {@link ExactlyOnceContainerFactoryConfigurer}
- * makes others. Not to be implemented by applications.
+ * <p>The starter has a bean of this type for the application's default container factory. An {@link
+ * ExactlyOnceContainerFactoryConfigurer} makes further factories. Applications do not implement this interface.
  */
 public interface ExactlyOnceContainerFactory
         extends MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {}

@@ -3,8 +3,8 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 
 /**
- * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods, which name them in {@code
- * factory}:
+ * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods. A method names its factory in the
+ * attribute {@code factory}:
  *
  * <pre>{@code
  * @Bean
@@ -16,17 +16,18 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
  * }
  * }</pre>
  *
- * <p>The starter has one as a bean. Not to be implemented by applications.
+ * <p>The starter has a bean of this type. Applications do not implement this interface.
  */
 public interface ExactlyOnceContainerFactoryConfigurer {
 
     /**
-     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter. Only
-     * their component factories and acknowledgement mode are replaced. For a listener in observe mode nothing is
-     * replaced.
+     * Prepares a factory. Its containers keep their client, interceptors, error handler and converter. Their component
+     * factories and acknowledgement mode are replaced. Further options are adapted: the attributes to receive, the
+     * listener mode of batch methods, the strategy for missing queues, and the executor if virtual threads are enabled.
+     * For a listener in observe mode, nothing is changed.
      *
-     * @param original makes the containers
-     * @return the bean
+     * @param original creates the containers
+     * @return the factory to declare as a bean
      */
     ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original);
 }

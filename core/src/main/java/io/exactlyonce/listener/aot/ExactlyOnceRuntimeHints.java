@@ -13,18 +13,21 @@ import org.springframework.messaging.support.GenericMessage;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
-/** Reflection and class path resources that do not depend on the application's listeners. */
+/**
+ * Registers proxies, reflection and class path resources that a native image needs, whatever listeners the application
+ * has.
+ */
 final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerResourceBundle("io.exactlyonce.metrics.meters");
-        // Annotations with aliases are read through proxies of them.
+        // Spring reads annotations with aliases through JDK proxies.
         hints.proxies()
                 .registerJdkProxy(ExactlyOnceListener.class)
                 .registerJdkProxy(SqsListener.class)
                 .registerJdkProxy(SqsHandler.class);
-        // Every key expression may read these: the message, its headers, and SQS's own message in one of them.
+        // Every key expression may read the message and its headers. One of the headers is SQS's own message.
         Stream.of(
                         org.springframework.messaging.Message.class,
                         MessageHeaders.class,

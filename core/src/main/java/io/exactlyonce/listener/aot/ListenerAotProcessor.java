@@ -30,8 +30,9 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers reflection on listeners ahead of time. Spring Cloud AWS calls their methods, and converters create their
- * payloads. Key expressions read payloads and call beans. Results are written as JSON and read again.
+ * Registers the reflection that listeners need in a native image. Spring Cloud AWS calls the methods of listeners, and
+ * converters create their payloads. Key expressions read payloads and call beans. Results are written as JSON and read
+ * again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -77,7 +78,8 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
                         registerReferences(hints, ExpressionReferences.of(expression));
                     }
                 } catch (IllegalArgumentException | IllegalStateException | ExpressionException unreadable) {
-                    // A placeholder without a value yet, or a mistake that fails startup.
+                    // Nothing is registered for this expression: a placeholder has no value at build time, or the
+                    // expression has a mistake, which will fail startup.
                 }
             }
         }
@@ -96,8 +98,8 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
         }
 
         /**
-         * Registers types; for lists, messages and futures, the types that they contain. A key may call any public
-         * method of a payload.
+         * Registers types, and the types that lists, messages and futures contain. All their public methods are
+         * registered, because a key expression may call any public method of a payload.
          */
         private static void registerTypes(ReflectionHints hints, Type... types) {
             ReflectionHints named = new ReflectionHints();

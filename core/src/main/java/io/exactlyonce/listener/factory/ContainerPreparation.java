@@ -26,14 +26,15 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
     /**
      * Makes a preparation.
      *
-     * @param environment contains the property that creates missing queues. Spring Cloud AWS creates queues by
-     *     default, with a timeout of 30 s and no dead-letter queue; here a missing queue fails startup
+     * @param environment has the property that decides on missing queues. Without the property, a missing queue fails
+     *     startup. Spring Cloud AWS alone would create the queue, with a visibility timeout of 30 s and no dead-letter
+     *     queue
      * @param virtualThreads whether handlers run on virtual threads if the application names no executor
-     * @param engine checks the claim store with each container; each message source waits for that check before it
+     * @param engine checks the claim store when a container is made; each message source waits for that check before it
      *     polls
-     * @param observing for listeners that are only observed, whose containers are not changed
-     * @param queues warns of listeners that share a queue or a scope with different settings
-     * @param pools warns of handlers that need more connections than a pool has
+     * @param observing adds observers to containers of listeners in observe mode, which are not changed otherwise
+     * @param queues logs at WARN if listeners share a queue or a scope with different settings
+     * @param pools logs at WARN if handlers need more connections than a pool has
      */
     public ContainerPreparation(
             Environment environment,

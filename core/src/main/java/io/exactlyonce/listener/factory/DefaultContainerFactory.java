@@ -13,9 +13,9 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The container factory that plain {@code @SqsListener} methods use: the factory that the application names at Spring
- * Cloud AWS's registrar, or the factory with the default name. If an application has neither, it may have a single
- * factory, or a primary one.
+ * Finds the container factory that plain {@code @SqsListener} methods use: the factory that the application names at
+ * Spring Cloud AWS's registrar, or else the factory with the default name. If no factory has the default name, the
+ * application's only or primary factory is used.
  */
 final class DefaultContainerFactory implements Supplier<MessageListenerContainerFactory<?>> {
 
@@ -59,8 +59,9 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // An application may let all of its listeners claim keys, by its own factory, or by the factory that wraps
-            // this one.
+            // The default factory may itself be prepared, so that all listeners of the application claim keys. If the
+            // application has prepared it, its original is the result. If it is the factory that uses this class, the
+            // search continues without it.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {
@@ -91,8 +92,8 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     }
 
     /**
-     * Returns the name that the application gives to the registrar. The registrar does not show the name, so the
-     * application's configurers are called again.
+     * Returns the name that the application gives to the registrar. The registrar has no getter for the name, so the
+     * application's configurers are called again, with a registrar that keeps the name.
      */
     private String name() {
         Listening registrar = new Listening();

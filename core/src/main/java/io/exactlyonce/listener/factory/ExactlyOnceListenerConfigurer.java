@@ -14,9 +14,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Adds our argument resolver and our handler methods to those of the application, after all beans with listeners are
- * created. It must be the last configurer, because a later one may replace what it adds. Then the first listener fails
- * startup.
+ * Creates all beans with listeners, and then adds our argument resolver and our handler methods to those of the
+ * application. This configurer must be the last one: if a later configurer replaces our additions, the first listener
+ * fails startup.
  */
 public final class ExactlyOnceListenerConfigurer
         implements SqsListenerConfigurer, ApplicationListener<ContextRefreshedEvent> {
@@ -28,7 +28,7 @@ public final class ExactlyOnceListenerConfigurer
      * Makes a configurer.
      *
      * @param beans contains reconcilers and transaction managers
-     * @param modes the listeners' modes; resolves {@code ${...}} in the annotation's text attributes
+     * @param modes has the listeners' modes, and resolves {@code ${...}} in text attributes of the annotation
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
@@ -42,7 +42,7 @@ public final class ExactlyOnceListenerConfigurer
         if (beans instanceof ConfigurableListableBeanFactory all) {
             new ListenerBeans(all).createAll();
         }
-        // First in the list: Spring Cloud AWS's last resolver treats every parameter as the payload.
+        // Our resolver comes first, because Spring Cloud AWS's last resolver treats every parameter as the payload.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
@@ -50,7 +50,7 @@ public final class ExactlyOnceListenerConfigurer
                 new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
     }
 
-    /** Checks a child context when it starts, because only then it is known. */
+    /** Checks a child context when it starts, because this context does not know its children earlier. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent started) {
         if (started.getApplicationContext() instanceof ConfigurableApplicationContext child

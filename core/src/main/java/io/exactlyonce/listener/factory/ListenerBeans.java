@@ -15,10 +15,11 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container. Its
- * post-processor sees a bean when the bean is created, but containers are made only once, after the singletons. So lazy
- * beans are created in time, and any other bean that is created later fails startup. If a bean's type does not show its
- * listeners, the creation of the bean fails.
+ * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container. Spring
+ * Cloud AWS finds the listeners of a bean when the bean is created, but it makes containers only once, after the
+ * singletons are created. So this class creates lazy beans before the containers, and fails startup for beans that can
+ * only be created later. If the declared type of a bean does not show its listeners, the later creation of the bean
+ * fails.
  */
 final class ListenerBeans implements BeanPostProcessor {
 
@@ -30,8 +31,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Creates the listeners that are not created yet, and rejects listeners that can only be created later. Called
-     * before containers are made.
+     * Creates the beans with listeners that are not created yet, and rejects beans with listeners that can only be
+     * created later. Must be called before containers are made.
      *
      * @throws InvalidListenerException if a container cannot be made for a listener
      */
@@ -53,8 +54,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether Spring Cloud AWS has seen a bean: the bean factory has created it, and creates no other object of
-     * it.
+     * Returns whether Spring Cloud AWS has seen the object of a bean when it was created. Returns false for an object
+     * that was registered as finished, and for a {@code FactoryBean}, whose object may be created later.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
@@ -97,10 +98,11 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Rejects a context with listeners that no context with this library starts.
+     * Rejects a context that has listeners but not this library, because no container is made for them.
      *
-     * @param relation of that context to the context with this library
-     * @throws InvalidListenerException if it has a listener
+     * @param other a parent or a child of the context with this library
+     * @param relation {@code parent} or {@code child}
+     * @throws InvalidListenerException if the other context has a listener, and not this library
      */
     static void requireNoListener(ConfigurableListableBeanFactory other, String relation) {
         if (other.getBeanNamesForType(ExactlyOnceAdvisor.class, true, false).length > 0) {

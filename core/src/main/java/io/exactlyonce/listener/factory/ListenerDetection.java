@@ -12,8 +12,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes Spring Cloud AWS find listener methods if nothing else does: an application may exclude its auto-configuration
- * for SQS, and listeners would never start.
+ * Registers Spring Cloud AWS's detection of listener methods if it is not registered yet. An application may exclude
+ * Spring Cloud AWS's auto-configuration for SQS, and without the detection its listeners would never start.
  */
 public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
 
@@ -31,7 +31,7 @@ public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
                 && beans.getBeanNamesForType(SqsListenerAnnotationBeanPostProcessor.class, true, false).length > 0;
     }
 
-    /** Matches if Spring Cloud AWS's support of SQS is switched on, or the application has set it up itself. */
+    /** Matches if Spring Cloud AWS's support of SQS is enabled, or if the application has set it up itself. */
     public static final class Expected implements ConfigurationCondition {
 
         @Override

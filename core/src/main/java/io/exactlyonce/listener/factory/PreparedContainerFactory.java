@@ -68,7 +68,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // Another prepared factory delegates to this one, and prepares the containers itself.
+            // The endpoint is prepared already: another prepared factory delegates to this one, and prepares the
+            // container itself.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -115,8 +116,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // The container's own message source does not wait for the check at startup, so the check runs here: a
-            // database that cannot store claims must stop the start.
+            // Each container waits for the check of the claim store when it starts. This container does not start with
+            // the application, so the check runs here: startup must fail if claims cannot be stored.
             with.engine.readiness().run();
         }
     }
@@ -147,8 +148,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
             options.listenerMode(ListenerMode.BATCH);
         }
         if (!settings.hasOwnExecutor() && with.virtualThreads) {
-            // Spring Cloud AWS ignores the property for virtual threads. The number of messages bounds the number of
-            // threads.
+            // Spring Cloud AWS ignores Spring Boot's property for virtual threads, so the executor is set here. It
+            // needs no limit, because the number of messages in flight limits the number of threads.
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(id + "-");
             threads.setVirtualThreads(true);
             options.componentsTaskExecutor(threads);
@@ -160,7 +161,7 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     }
 
     /**
-     * Makes no container, because there is no key to claim.
+     * Always throws, because a container without a listener method has no key to claim.
      *
      * @throws UnsupportedOperationException always
      */
