@@ -10,17 +10,17 @@ import org.springframework.messaging.MessageHeaders;
  *
  * @param value makes the variable's value from a message
  * @param type the declared type; {@code Object} if it is not known
- * @param header the name of the header that the variable is; {@code null} for another variable
+ * @param header the header's name if the variable is a header; {@code null} otherwise
  */
 record Argument(Value value, ResolvableType type, @Nullable String header) {
 
-    /** Makes the value from a message as it was polled. */
+    /** Makes a variable's value from a message in the state in which the message was polled. */
     @FunctionalInterface
     interface Value {
         @Nullable Object of(Message<?> message);
     }
 
-    /** The payload of the message, used if no argument of the method is the payload. */
+    /** The variable for the message's own payload, which is used if no argument of the method is the payload. */
     static final Argument PAYLOAD = new Argument(Message::getPayload, Object.class);
 
     static final Argument MESSAGE = new Argument(message -> message, Message.class);

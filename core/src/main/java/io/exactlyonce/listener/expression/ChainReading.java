@@ -16,8 +16,9 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
- * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}. It follows types that have no
- * subclasses, and finds what is known about each link's value. A link that no value can have fails startup.
+ * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}, and finds what is known about
+ * the value of each link. Startup fails if no value of a type can have a link. If the type may have subclasses, one of
+ * them may have the link.
  */
 final class ChainReading {
 
@@ -38,7 +39,9 @@ final class ChainReading {
         this.refusal = refusal;
     }
 
-    /** @param isNullSafe whether the link also reads the value inside an {@code Optional} */
+    /**
+     * @param isNullSafe whether the link is written {@code ?.}, and so also reads the value inside an {@code Optional}
+     */
     Known property(Known target, String name, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
         Known found = propertyOf(receiver, name);
@@ -54,7 +57,9 @@ final class ChainReading {
         return found;
     }
 
-    /** Returns {@code null} if no value has the property. */
+    /**
+     * Returns what is known about a property; {@code null} if no value of the receiver's type can have the property.
+     */
     private @Nullable Known propertyOf(Known receiver, String name) {
         Known part = parts.property(receiver, name);
         if (part != null) {
@@ -83,8 +88,8 @@ final class ChainReading {
     }
 
     /**
-     * Compares names, because an application may have either Jackson version, both, or none. The fields of a JSON node
-     * are not properties of its class.
+     * Returns whether a type is a JSON node of Jackson, whose fields are not properties of its class. The names of
+     * classes are compared, because an application may have either Jackson version, both, or none.
      */
     private static boolean isJsonNode(Class<?> type) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
@@ -112,7 +117,8 @@ final class ChainReading {
     }
 
     private static Known value(Known receiver, Member member) {
-        // A class object also has the members of the class that it stands for.
+        // Nothing is known about a class object, because SpEL also reads static members of the class that the object
+        // represents.
         if (member.getDeclaringClass() == Object.class && member.getName().equals("getClass")) {
             return Known.unknown(Origin.SHARED);
         }
@@ -159,7 +165,7 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may have another method of this name with other arguments.
+        // A subclass may overload this method with other types of arguments, unless the method has no arguments.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());
@@ -167,7 +173,7 @@ final class ChainReading {
     }
 
     /**
-     * Reads an entry.
+     * Returns what is known about the value of an index: the entry of a map, an element, or a property in brackets.
      *
      * @param node the expression of the index
      * @param index what is known about the index
@@ -206,7 +212,9 @@ final class ChainReading {
         return receiver.readUnknown();
     }
 
-    /** Returns what is known of the elements of a collection, an array, or a text; {@code null} if it has none. */
+    /**
+     * Returns what is known about the elements of a collection, an array, or a text; {@code null} for any other value.
+     */
     @Nullable Known element(Known receiver) {
         if (receiver.raw().isArray()) {
             return receiver.read(receiver.type().getComponentType());
@@ -217,7 +225,7 @@ final class ChainReading {
         return receiver.is(Iterable.class) ? receiver.argument(Iterable.class, 0) : null;
     }
 
-    /** Returns what is known about the values that a selection or a projection reads: entries of a map, or elements. */
+    /** Returns what is known about each item of a selection or a projection: an entry of a map, or an element. */
     Known item(Known target, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
         parts.requirePart(receiver);
@@ -245,7 +253,8 @@ final class ChainReading {
         if (target.is(Map.class)) {
             return target;
         }
-        // Only the text of SpEL's syntax tree shows whether all items, the first or the last item is selected.
+        // SpEL's syntax tree shows only in its text whether a selection returns all matching items, the first or the
+        // last.
         if (!selection.toStringAST().startsWith(ALL)) {
             return target.raw() == Object.class ? target.readUnknown() : item;
         }

@@ -19,10 +19,11 @@ final class Constants {
     }
 
     /**
-     * Returns what is known about a node, with its value if that is constant.
+     * Returns what is known about a node. If the node is constant, the result has its value.
      *
+     * @param read what is known about the node without its value
      * @param target the value from which the node reads; {@code null} if there is none
-     * @param parts the parts of the node
+     * @param parts what is known about the parts of the node
      */
     Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {
         boolean isConstant = (target == null || isPlain(target.constant()))
@@ -38,12 +39,12 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // The expression then fails for each message in the same way, and reports the reason.
+            // The expression will fail in the same way for each message, and then report the reason.
             return read;
         }
     }
 
-    /** Returns false for types that may have application methods. */
+    /** Returns whether startup may call methods of a value. Methods of the application's own types are not called. */
     private static boolean isPlain(@Nullable Object target) {
         return target instanceof String
                 || target instanceof Number

@@ -31,9 +31,9 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Reads an expression once, when the application starts, along the types that are certain. Startup fails if no message
- * could have a usable result, or if the result does not depend on the message. If a type may have subclasses, SpEL
- * decides for each message.
+ * Checks an expression once, when the application starts, as far as the types of its values are certain. Startup fails
+ * if no message could have a usable result, or if the result does not depend on the message. If a type may have
+ * subclasses, SpEL decides for each message whether the value is usable.
  */
 final class ExpressionReading {
 
@@ -62,18 +62,21 @@ final class ExpressionReading {
         this.constants = new Constants(types);
     }
 
-    /** Returns how to make the values of the variables that the expression names. */
+    /** Reads the whole expression. Returns functions that make the values of its variables, by the variables' names. */
     Map<String, Argument.Value> read(SpelNode root) {
         results.requireOwn(result(root));
         return sources.variables();
     }
 
-    /** Returns whether the expression reads headers, or may read them. Called after {@link #read}. */
+    /** Returns whether the expression reads headers, or may read them. Must be called after {@link #read}. */
     boolean readsHeaders() {
         return sources.readsHeaders();
     }
 
-    /** Reads a part that may be the result. Each branch must be usable. */
+    /**
+     * Reads a part of the expression that may be its result. If the part has branches, the result of each branch must
+     * be usable.
+     */
     private Known result(SpelNode node) {
         if (node instanceof Ternary) {
             return chosen(read(node.getChild(0), null), result(node.getChild(1)), result(node.getChild(2)));
@@ -108,8 +111,8 @@ final class ExpressionReading {
     /**
      * Reads a part of the expression.
      *
-     * @param scope the item of a selection or projection, to which names without an argument belong; {@code null}
-     *     outside of them
+     * @param scope the item of the selection or projection that contains the node. Names without {@code #} are read
+     *     from this item. {@code null} outside of selections and projections
      */
     private Known read(SpelNode node, @Nullable Known scope) {
         if (node instanceof CompoundExpression) {

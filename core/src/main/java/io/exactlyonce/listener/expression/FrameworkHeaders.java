@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * Rules for the headers that Spring, Spring Cloud AWS, SQS and this library set: decides whether their values identify
- * a message. The sender sets all other headers.
+ * Rules for the headers that Spring, Spring Cloud AWS, SQS and this library set. The rules decide whether the value of
+ * such a header identifies a message. All other headers are set by the sender.
  */
 final class FrameworkHeaders {
 
@@ -27,11 +27,15 @@ final class FrameworkHeaders {
                     + "#headers['%s'], the SQS message id".formatted(SqsHeaders.SQS_RAW_MESSAGE_ID_HEADER);
 
     /**
-     * Headers that Spring sets on each message that it makes. An attribute of the same name does not become a header.
+     * Headers that Spring sets on each message that it makes. If a sender's attribute has such a name, it does not
+     * become a header.
      */
     private static final Set<String> SPRING = Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP);
 
-    /** Headers that differ in each receive, or that received messages never have; each with the reason. */
+    /**
+     * Headers that no expression may read, each with the reason: they differ in each receive, or received messages
+     * never have them.
+     */
     private static final Map<String, String> UNUSABLE = Map.ofEntries(
             Map.entry(SqsHeaders.SQS_RECEIPT_HANDLE_HEADER, "is another one for each receive"),
             Map.entry(SqsHeaders.SQS_RECEIVED_AT_HEADER, "is another time for each receive"),
@@ -46,7 +50,7 @@ final class FrameworkHeaders {
                     "is approximate, and another time after a redrive"),
             Map.entry(MessageSystemAttributes.MESSAGE_ID, "is only on messages that Spring Cloud AWS has sent"));
 
-    /** Headers that redeliveries keep, but that unrelated messages share. */
+    /** Headers that are the same for each redelivery of a message, and also for unrelated messages. */
     private static final Map<String, Known> SHARED_BY_MESSAGES = Map.of(
             SqsHeaders.SQS_QUEUE_NAME_HEADER,
             Known.of(String.class, SHARED),
@@ -63,7 +67,10 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MSA_HEADER_PREFIX + MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN,
             Known.of(String.class, SHARED));
 
-    /** Headers that redeliveries keep, and that identify a message for its sender or for SQS. */
+    /**
+     * Headers that are the same for each redelivery of a message, and that the sender or SQS has chosen for this
+     * message.
+     */
     private static final Map<String, Known> OWN = Map.of(
             SqsHeaders.SQS_SOURCE_DATA_HEADER, Known.of(Message.class, MESSAGE),
             SqsHeaders.SQS_RAW_MESSAGE_ID_HEADER, Known.of(String.class, MESSAGE),
@@ -71,7 +78,7 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MESSAGE_GROUP_ID_HEADER, Known.of(String.class, MESSAGE),
             MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, Known.of(String.class, MESSAGE));
 
-    /** Spring Cloud AWS's names in their correct spelling, looked up in any case. */
+    /** The names of all these headers in their correct spelling. Lookups ignore case. */
     private static final Map<String, String> SPELLING = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     static {
@@ -85,7 +92,7 @@ final class FrameworkHeaders {
         this.refusal = refusal;
     }
 
-    /** Returns whether this class judges a header of this name, in this spelling. */
+    /** Returns whether this class has a rule for a header with exactly this name. */
     static boolean isJudged(String name) {
         return SPRING.contains(name) || name.equals(SPELLING.get(name));
     }
@@ -97,8 +104,8 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a header.
      *
-     * @throws RuntimeException the listener's refusal, if the header does not depend on the message, or differs in each
-     *     receive
+     * @throws RuntimeException the listener's refusal, if Spring makes the header, if the header differs in each
+     *     receive, if received messages never have it, or if its name is spelled wrongly
      */
     Known header(Object named) {
         String name = named.toString();
@@ -123,7 +130,11 @@ final class FrameworkHeaders {
         return shared != null ? shared : OWN.getOrDefault(name, Known.unknown(MESSAGE));
     }
 
-    /** Returns what is known about a system attribute of SQS, given by its name or its constant in the SDK. */
+    /**
+     * Returns what is known about a system attribute of SQS.
+     *
+     * @param named the attribute's name, or the name of its constant in the SDK
+     */
     Known systemAttribute(Object named) {
         String text = named.toString();
         for (MessageSystemAttributeName known : MessageSystemAttributeName.knownValues()) {

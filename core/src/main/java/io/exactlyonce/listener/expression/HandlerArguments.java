@@ -24,11 +24,13 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * The arguments that an expression may name, and {@code #payload}, {@code #message} and {@code #headers}.
+ * The variables that an expression may name: the method's arguments, and {@code #payload}, {@code #message} and {@code
+ * #headers}. For a batch method, the expression is evaluated once for each message, and cannot name the method's
+ * arguments.
  *
- * <p>The resolver that makes an argument for the method also makes it here, from the message as it was polled. The key
- * is needed before interceptors see the message. So an argument that depends on anything else is refused. For a batch,
- * an expression is evaluated once for each message.
+ * <p>The key is needed when a message is polled, before interceptors see the message. So the resolver that makes an
+ * argument for the method call also makes it here, from the polled message. An argument that depends on anything else
+ * is rejected at startup.
  */
 public final class HandlerArguments {
 
@@ -50,7 +52,8 @@ public final class HandlerArguments {
      * @param isBatch whether the method takes more than one message at a time
      * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
      * @param refusal makes the exceptions of the listener
-     * @throws RuntimeException the listener's refusal, if the class has no names of arguments
+     * @throws RuntimeException the listener's refusal, if the class file of a method for single messages has no names
+     *     of arguments
      */
     public HandlerArguments(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
@@ -71,15 +74,16 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns what makes the payload of a message as a method takes it, for a reconciler. Needs no names of arguments.
+     * Returns a function that makes the payload of a message in the form in which the method takes it. Reconcilers get
+     * this payload. The class file needs no names of arguments.
      *
      * @param isBatch whether the method takes more than one message at a time
-     * @param list the parameter by which a batch's method takes the messages; {@code null} if there is none
-     * @param refusal of the listener
+     * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
+     * @param refusal makes the exceptions of the listener
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // Without its resolver, a list is as the message has it.
+        // If the resolver of the list is not known, or needs more than the message, the message's own payload is used.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")
@@ -101,7 +105,10 @@ public final class HandlerArguments {
         return all;
     }
 
-    /** Returns the types whose properties may be a key, by the names of their variables. The payload is the last. */
+    /**
+     * Returns the types of the variables that may have a key among their properties, by the variables' names. The
+     * payload is the last, unless an argument has its name.
+     */
     Map<String, ResolvableType> owners() {
         Map<String, ResolvableType> owners = new LinkedHashMap<>();
         for (int index = 0; index < handler.names().size() && !isBatch; index++) {
@@ -114,9 +121,10 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the variable {@code #name}. A method argument hides a built-in name, except in batch methods.
+     * Returns a variable. An argument of the method hides a built-in variable of the same name, except in batch
+     * methods.
      *
-     * @param expression the expression that names it, for error texts
+     * @param expression the expression that names the variable, for error texts
      */
     Argument argument(String name, Object expression) {
         Argument alwaysThere = ALWAYS_THERE.get(name);
@@ -142,7 +150,10 @@ public final class HandlerArguments {
         return new Argument(value(index, name, expression), handler.type(index), handler.header(index));
     }
 
-    /** Returns the method's argument that is the payload, or the item of a batch, whatever its name. */
+    /**
+     * Returns the variable for the payload. It is the method's argument that is the payload, whatever the argument's
+     * name, or the item of a batch. If the method has neither, it is the message's own payload.
+     */
     private Argument payload(Object expression) {
         if (isBatch) {
             return list == null ? Argument.PAYLOAD : item(list.getParameterIndex(), expression);
@@ -160,7 +171,8 @@ public final class HandlerArguments {
             } else if (resolver instanceof PayloadMethodArgumentResolver) {
                 Argument.Value converted = value(index, PAYLOAD, expression);
                 Class<?> type = parameter.getParameterType();
-                // The resolver validates a payload. One validation is enough, when the method is called.
+                // The resolver would validate a payload that already has the parameter's type. The method call
+                // validates it anyway, so the payload is used directly here.
                 payload = new Argument(
                         message -> type.isInstance(message.getPayload()) ? message.getPayload() : converted.of(message),
                         handler.type(index),
@@ -172,7 +184,10 @@ public final class HandlerArguments {
         return payload;
     }
 
-    /** Returns the item that a batch method gets for one message; if the item is a {@code Message}, its payload. */
+    /**
+     * Returns the variable for the item that a batch method gets for one message. If the item is a {@code Message}, the
+     * variable is the item's payload.
+     */
     private Argument item(int index, Object expression) {
         Argument.Value batch = value(index, PAYLOAD, expression);
         return new Argument(

@@ -23,11 +23,12 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 /**
  * A listener method, as its container calls it.
  *
- * @param type its bean's class, which may have inherited the method
- * @param parameters the parameters that are resolved for a call: the interface's, if the bean has a JDK proxy
- * @param resolvers in the order in which they are tried; empty if they are not known
+ * @param type the class of the method's bean, which may have inherited the method
+ * @param parameters the parameters that are resolved for a call. If the bean has a JDK proxy, they are those of the
+ *     interface's method
+ * @param resolvers the resolvers of arguments in the order in which they are tried; empty if they are not known
  * @param placeholders resolves placeholders in the names of headers
- * @param names the names of the arguments; empty if the class has none
+ * @param names the names of the arguments; empty if the class file has no names
  */
 public record HandlerSignature(
         Class<?> type,
@@ -39,16 +40,19 @@ public record HandlerSignature(
 
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
-    /** The packages of Spring Cloud AWS's and Spring's resolvers, which use only the message. */
+    /** The packages of those resolvers of Spring Cloud AWS and Spring that use nothing but the message. */
     private static final Set<String> RESOLVING_MESSAGES = Set.of(
             BatchPayloadMethodArgumentResolver.class.getPackageName(),
             BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
             PayloadMethodArgumentResolver.class.getPackageName());
 
-    /** Arguments that are made from the message, but not from its content. */
+    /**
+     * Types of arguments that change the visibility of messages. They are made from the message, but have no content of
+     * it.
+     */
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
-    /** Finds the names of a method's arguments. */
+    /** Makes a signature with the names of the method's arguments. */
     public static HandlerSignature of(
             Class<?> type,
             Method method,
@@ -68,12 +72,16 @@ public record HandlerSignature(
                 names == null ? List.of() : List.of(names));
     }
 
-    /** Returns whether the class has the names of the method's arguments. True if the method has no arguments. */
+    /** Returns whether the class file has the names of the method's arguments, or the method has no arguments. */
     boolean hasNames() {
         return names.size() == parameters.size();
     }
 
-    /** Returns the index of the argument with a name, or with a position such as {@code p0}; -1 if there is none. */
+    /**
+     * Returns the index of an argument; -1 if there is none.
+     *
+     * @param name the argument's name, or its position, such as {@code p0} or {@code a0}
+     */
     int index(String name) {
         int named = names.indexOf(name);
         if (named >= 0 || !name.matches("[ap]\\d{1,3}")) {
@@ -91,7 +99,7 @@ public record HandlerSignature(
                 .orElse(null);
     }
 
-    /** Returns whether an argument depends on the message only, and can be made before the method is called. */
+    /** Returns whether an argument depends only on the message, so that it can be made before the method is called. */
     boolean isMadeOfMessage(int index) {
         HandlerMethodArgumentResolver resolver = resolver(index);
         return resolver != null
@@ -99,7 +107,10 @@ public record HandlerSignature(
                 && !WITHOUT_CONTENT.contains(parameters.get(index).getParameterType());
     }
 
-    /** Returns an argument's type, with the type arguments of the bean's class. */
+    /**
+     * Returns an argument's type, resolved with the type arguments of the bean's class. The type of an argument for all
+     * headers is {@code MessageHeaders}.
+     */
     ResolvableType type(int index) {
         ResolvableType declared = ResolvableType.forMethodParameter(method, index, type);
         return resolver(index) instanceof HeadersMethodArgumentResolver
@@ -109,7 +120,7 @@ public record HandlerSignature(
                 : declared;
     }
 
-    /** Returns the name of the header that an argument is; {@code null} if it is not a header. */
+    /** Returns the name of the header from which an argument is made; {@code null} if the argument is not a header. */
     @Nullable String header(int index) {
         Header header = parameters.get(index).getParameterAnnotation(Header.class);
         if (header == null) {

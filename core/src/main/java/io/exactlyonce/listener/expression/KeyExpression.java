@@ -34,8 +34,11 @@ import org.springframework.util.StringUtils;
 
 /**
  * A listener's {@code key} or {@code fingerprint} expression. It is parsed and {@linkplain ExpressionReading read} when
- * the application starts. If it fails on a message, SpEL's own errors are logged, because they name only properties and
- * types. Exceptions of methods and getters may quote the message, and are not logged.
+ * the application starts.
+ *
+ * <p>If the expression fails on a message, the reason must not contain values of the message. The text of SpEL's error
+ * is reported if it consists of names and types. Otherwise only the code of SpEL's error is reported, or the class of
+ * an exception that a method or a getter has thrown.
  */
 public final class KeyExpression {
 
@@ -44,8 +47,8 @@ public final class KeyExpression {
     private static final int MAX_REASON_LENGTH = 300;
 
     /**
-     * Errors whose texts contain only numbers, and names of types and of the expression's parts. Other errors may quote
-     * a value.
+     * SpEL's errors whose texts consist of numbers, names of types, and names in the expression. The texts of other
+     * errors may quote a value.
      */
     private static final Set<SpelMessage> WITHOUT_VALUES = EnumSet.of(
             SpelMessage.TYPE_CONVERSION_ERROR,
@@ -69,9 +72,10 @@ public final class KeyExpression {
             SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     /**
-     * A parser that never compiles expressions, independent of {@code spring.expression.compiler.mode}. Compiled
-     * arithmetic truncates numbers of another type than in earlier evaluations, and a compiled read of a map takes an
-     * absent property for null. A key must not depend on how often its expression was evaluated.
+     * A parser that never compiles expressions, whatever {@code spring.expression.compiler.mode} says. A key must not
+     * depend on how often its expression was evaluated, and a compiled expression may have another result than before:
+     * it truncates numbers whose type differs from earlier evaluations, and returns null for an absent property of a
+     * map.
      */
     static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -81,26 +85,27 @@ public final class KeyExpression {
     private final TypeLocator types;
     private final BeanResolver beans;
 
-    /** The sources of the variables, by name. */
+    /** Functions that make the values of the variables, by the variables' names. */
     private final Map<String, Argument.Value> variables;
 
     private final boolean readsHeaders;
 
-    /** Shared by all messages, because accessors cache how to read each type's properties. */
+    /** The accessors are shared by all messages, because they cache how to read the properties of each type. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
     /**
      * Parses an expression and reads it.
      *
-     * @param arguments the arguments that it may name
-     * @param beans the beans that it may name
-     * @throws RuntimeException the listener's refusal, if the expression does not parse, or if no message could
-     *     have a usable value
+     * @param arguments the arguments that the expression may name
+     * @param beans the beans that the expression may name
+     * @throws RuntimeException the listener's refusal, if the expression does not parse, or if no message could have a
+     *     usable value
      */
     public KeyExpression(Purpose purpose, String text, HandlerArguments arguments, BeanFactory beans) {
         this.purpose = purpose;
         this.expression = parse(purpose, text, arguments);
-        // Independent of the calling thread, whose class loader may not know the application's classes.
+        // Classes are found by the class loader of the listener's class, because the calling thread's class loader may
+        // not know them.
         this.types = new StandardTypeLocator(arguments.classLoader());
         this.beans = new BeanFactoryResolver(beans);
         ExpressionReading reading = new ExpressionReading(this, purpose, arguments, types, beans);
@@ -128,7 +133,7 @@ public final class KeyExpression {
      * Returns the expression's value for a message.
      *
      * @throws MissingKeyException if a key expression reads a part that the message does not have
-     * @throws UnusableKeyException if the expression fails on this message
+     * @throws UnusableKeyException if the expression fails on this message for another reason
      */
     public @Nullable Object evaluate(Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
@@ -147,15 +152,15 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns whether the expression reads a part that the message does not have. */
+    /** Returns whether an evaluation failed because the message does not have a part that the expression reads. */
     private boolean readsNothing(Throwable failure) {
         return Causes.root(failure) instanceof SpelEvaluationException own
                 && (READS_OF_NULL.contains(own.getMessageCode()) || isReadOfAnAbsentEntry(own));
     }
 
     /**
-     * Returns whether an error means an absent map entry. SpEL reads an entry like a property, so the error names the
-     * map's class.
+     * Returns whether an error means that a map has no entry with a name. SpEL reads such an entry like a property, so
+     * it reports a property that cannot be read, and the map's class.
      */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();
@@ -169,7 +174,10 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns the reason without a sender's value: quotes only errors about names and types. */
+    /**
+     * Returns the reason of a failure without values of the message. The text of an error is quoted only if it consists
+     * of names and types.
+     */
     private static String reason(Throwable failure) {
         Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
@@ -182,7 +190,7 @@ public final class KeyExpression {
         return StringUtils.truncate(OneLine.of(message, message.length()), MAX_REASON_LENGTH);
     }
 
-    /** Returns whether the value may depend on headers, which are attributes of the message. */
+    /** Returns whether the value may depend on headers, so that all attributes of messages must be received. */
     public boolean readsHeaders() {
         return readsHeaders;
     }
@@ -192,7 +200,10 @@ public final class KeyExpression {
         return expression.getExpressionString();
     }
 
-    /** Returns the text without formatting, because it is called for each message. */
+    /**
+     * Returns the purpose and the text. They are concatenated and not formatted, because this method is called for each
+     * message.
+     */
     @Override
     public String toString() {
         return purpose + " expression '" + text() + "'";

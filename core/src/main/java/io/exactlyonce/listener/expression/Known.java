@@ -7,11 +7,11 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * A value that an expression reads, as far as it is known when the application starts. The value may also be {@code
- * null}.
+ * The facts about a value of an expression that are known when the application starts. Whatever they say, the value may
+ * be {@code null} for a message.
  *
- * @param type the value's class or a superclass; {@code Object} if nothing is known. For a class literal, such as
- *     {@code T(String)}, the class that it names
+ * @param type the value's class, or a superclass or an interface of this class; {@code Object} if nothing is known. For
+ *     a class literal, such as {@code T(String)}, the class that the literal names
  * @param isExact whether the value's class is exactly this type, and no subclass
  * @param constant the value itself, if startup has computed it
  */
@@ -22,7 +22,10 @@ record Known(
         @Nullable Object constant,
         Role role) {
 
-    /** The dependence of a value on the message. A value that is made of two others has the later of their origins. */
+    /**
+     * The dependence of a value on the message. If a value is made of two others, its origin is the one of both that
+     * stands later in this list.
+     */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,
@@ -73,14 +76,15 @@ record Known(
     }
 
     /**
-     * Returns whether the members of a type are certain: no subclass can add any. Arrays count, because all array types
-     * have the same members. Class objects do not, because they also have the members of the class that they stand for.
+     * Returns whether the members of a type are certain, because no subclass can add any. All array types have the same
+     * members, so they are certain. The members of {@code Class} are not certain, because SpEL also reads the static
+     * members of the class that a class object represents.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
     }
 
-    /** Returns the class; for a primitive type its wrapper, as in SpEL. */
+    /** Returns the known type as a class. For a primitive type, returns the wrapper class, as SpEL does. */
     Class<?> raw() {
         return ClassUtils.resolvePrimitiveIfNecessary(type.toClass());
     }
@@ -110,7 +114,7 @@ record Known(
         return new Known(type, isExact, origin, constant, other);
     }
 
-    /** Returns a value that is read from this one. */
+    /** Returns what is known about a part that is read from this value. */
     Known read(ResolvableType part) {
         return of(part, origin);
     }
@@ -129,14 +133,14 @@ record Known(
     }
 
     /**
-     * Returns the value inside an {@code Optional}, as {@code ?.} and {@code ?:} read it. Returns any other value
-     * unchanged.
+     * Returns what is known about the value inside an {@code Optional}, because {@code ?.} and {@code ?:} read that
+     * value. Returns any other value unchanged.
      */
     Known unwrapped() {
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
     }
 
-    /** Returns what is known about a value that is either this value or the other. */
+    /** Returns what is known about a value that is either this value or another one. */
     Known or(Known other) {
         Origin both = origin.and(other.origin);
         if (role == Role.NULL) {

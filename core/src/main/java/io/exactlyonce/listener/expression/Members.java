@@ -21,13 +21,19 @@ final class Members extends ReflectivePropertyAccessor {
 
     private static final String GETTER = "get";
 
-    /** Returns what SpEL reads as a property of an instance: a getter, a method of that name, or a field. */
+    /**
+     * Returns the member that SpEL reads as a property of an instance: a getter, a method with the property's name, or
+     * a field.
+     */
     @Nullable Member property(Class<?> type, String name) {
         Method getter = findGetterForProperty(name, type, false);
         return getter != null ? getter : findField(name, type, false);
     }
 
-    /** Returns what SpEL reads as a property of a class: a static member, or a property of {@code Class}. */
+    /**
+     * Returns the member that SpEL reads as a property of a class object: a static member, or a property of {@code
+     * Class}.
+     */
     @Nullable Member staticProperty(Class<?> type, String name) {
         Method getter = findGetterForProperty(name, type, true);
         if (getter == null) {
@@ -36,7 +42,7 @@ final class Members extends ReflectivePropertyAccessor {
         return getter != null ? getter : findField(name, type, true);
     }
 
-    /** Returns the public methods that a call may mean. */
+    /** Returns the public methods that a call may mean, by their name and number of arguments. */
     List<Method> methods(Class<?> type, String name, int arguments) {
         Set<Method> found = new LinkedHashSet<>();
         for (Method method : type.getMethods()) {
@@ -47,7 +53,10 @@ final class Members extends ReflectivePropertyAccessor {
         return new ArrayList<>(found);
     }
 
-    /** Returns the methods that a call on a class may mean: static ones, and those of {@code Class}. */
+    /**
+     * Returns the methods that a call on a class object may mean: static methods of the class, and methods of {@code
+     * Class}.
+     */
     List<Method> staticMethods(Class<?> type, String name, int arguments) {
         List<Method> found = methods(type, name, arguments);
         found.removeIf(method -> !Modifier.isStatic(method.getModifiers()));
@@ -55,7 +64,7 @@ final class Members extends ReflectivePropertyAccessor {
         return found;
     }
 
-    /** Returns the public constructors that a call may mean. */
+    /** Returns the public constructors that a call may mean, by the number of arguments. */
     static List<Constructor<?>> constructors(Class<?> type, int arguments) {
         return Arrays.stream(type.getConstructors())
                 .filter(each -> takes(each, arguments))
@@ -67,14 +76,17 @@ final class Members extends ReflectivePropertyAccessor {
         return method.isVarArgs() ? arguments >= parameters - 1 : arguments == parameters;
     }
 
-    /** Returns whether SpEL finds the same member in each subclass: it prefers a getter to all others. */
+    /**
+     * Returns whether SpEL reads a property by the same member in each subclass. This is certain for a method whose
+     * name begins with {@code get}, because SpEL prefers it to all other members.
+     */
     static boolean isInherited(Member member, String property) {
         return member instanceof Method
                 && member.getName().startsWith(GETTER)
                 && !member.getName().equals(property);
     }
 
-    /** Returns the type of a member's value, with its owner's type arguments. */
+    /** Returns the type of a member's value, resolved with the type arguments of the member's owner. */
     static ResolvableType type(Member member, ResolvableType owner) {
         ResolvableType declaring = owner.as(member.getDeclaringClass());
         return member instanceof Field field

@@ -12,8 +12,8 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads parts of the message other than its payload: headers, and SQS's own message. Only these parts contain values
- * that differ in each receive, or that many messages share.
+ * Reads parts of the message other than the payload: the headers, and SQS's own message. All values that differ in each
+ * receive, or that many messages share, are in these parts.
  */
 final class MessageParts {
 
@@ -23,7 +23,7 @@ final class MessageParts {
             MessageHeaderAccessor.class,
             software.amazon.awssdk.services.sqs.model.Message.class);
 
-    /** Members that return a whole value, including headers that the framework sets. */
+    /** Members whose result depends on a whole value, and so on headers that the framework sets. */
     private static final Set<String> WHOLE = Set.of(
             "toString",
             "hashCode",
@@ -37,12 +37,12 @@ final class MessageParts {
             "getShortLogMessage",
             "getDetailedLogMessage");
 
-    /** Members of a map without parameters, which SpEL also reads as properties. */
+    /** Methods of a map that have no parameters and depend on the whole map. SpEL also reads them as properties. */
     private static final Set<String> WHOLE_MAP = Set.of("toString", "hashCode", "values", "entrySet");
 
     private static final Set<String> BY_NAME = Set.of("get", "getOrDefault", "getHeader");
 
-    /** Methods of SQS's message that return its system attributes by name. */
+    /** Methods of SQS's message that return all its system attributes, by their names. */
     private static final Set<String> ATTRIBUTES = Set.of("attributes", "attributesAsStrings");
 
     private static final String RECEIPT_HANDLE = "receiptHandle";
@@ -56,7 +56,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about a property of a part of the message; {@code null} if the receiver is not such a part.
+     * Returns what is known about a property of a part of the message; {@code null} if the receiver is not such a part,
+     * or if this class has no rule for the property.
      */
     @Nullable Known property(Known receiver, String name) {
         boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
@@ -70,14 +71,17 @@ final class MessageParts {
             return null;
         }
         String lower = StringUtils.uncapitalize(name);
-        // SpEL reads a map's entry, and then the property of that name.
+        // A name is looked up as a header first, and only then as a property, because SpEL reads maps in this order.
         if (receiver.is(MessageHeaders.class) && !lower.equals("class") && !lower.equals("empty")) {
             return headers.header(headers.isMadeBySpring(lower) ? lower : name);
         }
         return method(receiver, name, List.of());
     }
 
-    /** Returns what is known about a method's result; {@code null} if the receiver is not a part of the message. */
+    /**
+     * Returns what is known about a method's result; {@code null} if the receiver is not a part of the message, or if
+     * this class has no rule for the method.
+     */
     @Nullable Known method(Known receiver, String name, List<Known> arguments) {
         Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
         if (receiver.role() == SYSTEM_ATTRIBUTES) {
@@ -112,7 +116,10 @@ final class MessageParts {
         return ATTRIBUTES.contains(property) ? receiver.read(Map.class).as(SYSTEM_ATTRIBUTES) : null;
     }
 
-    /** Returns what is known about an entry; {@code null} if the receiver is not a part of the message. */
+    /**
+     * Returns what is known about an entry; {@code null} if the receiver is not a part of the message, or if the index
+     * is not constant.
+     */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {
             return null;
@@ -129,7 +136,10 @@ final class MessageParts {
         }
     }
 
-    /** @throws RuntimeException the listener's refusal, if a whole value with the framework's headers is read */
+    /**
+     * @throws RuntimeException the listener's refusal, if the value contains headers of the framework, because it is
+     *     read as a whole
+     */
     void requirePart(Known value) {
         if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {
             throw whole(value);

@@ -15,12 +15,12 @@ import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.OperatorPower;
 
-/** The types of operators' results, for arithmetic, concatenation and comparisons. */
+/** Finds the types of the results of arithmetic, concatenation and comparisons. */
 final class Operators {
 
     /**
-     * Methods whose result, or whose work, has as many digits as an exponent says: {@code 1e30000000} has only ten
-     * characters.
+     * Methods that compute as many digits as an exponent says. The exponent may come from a sender: {@code 1e30000000}
+     * is written with ten characters, and has 30 million digits.
      */
     private static final Map<Class<?>, Set<String>> UNBOUNDED = Map.of(
             BigDecimal.class,
@@ -52,7 +52,11 @@ final class Operators {
         this.refusal = refusal;
     }
 
-    /** @throws RuntimeException the listener's refusal, if the operator cannot take its operands */
+    /**
+     * Returns what is known about the result of an operator.
+     *
+     * @throws RuntimeException the listener's refusal, if the operator cannot take its operands
+     */
     Known result(SpelNode operator, List<Known> operands, Origin origin) {
         if (!isArithmetic(operator)) {
             return Known.of(Boolean.class, origin);
@@ -101,10 +105,7 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    /**
-     * @throws RuntimeException the listener's refusal, if a sender can choose the number of digits of the method's
-     *     result
-     */
+    /** @throws RuntimeException the listener's refusal, if a sender can choose how many digits the method computes */
     static void requireBounded(Method called, Refusal refusal) {
         Class<?> type = called.getDeclaringClass();
         if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {
@@ -114,7 +115,7 @@ final class Operators {
 
     /**
      * Rejects an operation whose result may have as many digits as a sender chooses. A product is permitted, because it
-     * has only as many digits as its factors.
+     * only has as many digits as its factors together.
      */
     private void requireBounded(SpelNode operator, Known left, Known right) {
         boolean isDecimal = left.is(BigDecimal.class) || right.is(BigDecimal.class);
@@ -140,8 +141,8 @@ final class Operators {
     }
 
     /**
-     * Returns whether a value can be a number. This is so if its class is a number, a superclass of numbers, or an
-     * interface that a number may implement.
+     * Returns whether a value can be a number. Its type must be a number, {@code Object}, or an interface, which a
+     * number may implement.
      */
     private static boolean canBeNumber(Known value) {
         Class<?> type = value.raw();

@@ -1,6 +1,6 @@
 package io.exactlyonce.listener.expression;
 
-/** Makes the exception that fails startup, and names the listener in it. */
+/** Makes an exception that names the listener and fails startup. */
 @FunctionalInterface
 public interface Refusal {
 

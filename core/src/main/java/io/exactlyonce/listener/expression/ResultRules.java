@@ -14,8 +14,8 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.messaging.Message;
 
 /**
- * Rules for the results of an expression that can be a key or a fingerprint. {@link KeyRules} judge single values;
- * these rules judge what is known about all values.
+ * Rules for the result of an expression, which must be a key or a fingerprint. {@link KeyRules} check the value of one
+ * message. The rules here check at startup what is known about the values of all messages.
  *
  * @param refusal makes the exceptions of the expression
  */
@@ -67,7 +67,10 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                         && (!value.is(List.class) || isUsable(value.argument(List.class, 0)));
     }
 
-    /** Returns whether the value's class alone decides, because no subclass can be a text or a number. */
+    /**
+     * Returns whether the type alone decides if a value can be a result. This is so if the value has exactly this type,
+     * or if no subclass can be a text or a number.
+     */
     private boolean isCertain(Known value) {
         return value.isExact()
                 || Texts.isConcrete(value.raw())

@@ -20,7 +20,10 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** The first links of chains: arguments, beans, classes and new objects. There is no root object. */
+/**
+ * Reads the first links of chains: arguments, beans, classes and new objects. A chain never begins with SpEL's root
+ * object, because expressions are evaluated without one.
+ */
 final class Sources {
 
     private final KeyExpression expression;
@@ -50,12 +53,12 @@ final class Sources {
         this.refusal = refusal;
     }
 
-    /** Returns how to make the values of the variables that were read. */
+    /** Returns functions that make the values of the variables that were read, by the variables' names. */
     Map<String, Argument.Value> variables() {
         return Map.copyOf(variables);
     }
 
-    /** Returns whether a variable has headers, or is one. */
+    /** Returns whether a variable that was read is a header, or contains headers. */
     boolean readsHeaders() {
         return readsHeaders;
     }
@@ -97,7 +100,10 @@ final class Sources {
                 "write the class's full name, and $ before the name of a nested class");
     }
 
-    /** Returns what is known about a bean. The class of a bean that is made later may be known only then. */
+    /**
+     * Returns what is known about a bean. If the bean does not exist yet, it may later have a subclass of the type that
+     * is known now.
+     */
     Known bean(String name) {
         if (!beans.containsBean(name)) {
             throw refusal.of(
@@ -146,7 +152,10 @@ final class Sources {
                         .formatted(call, call));
     }
 
-    /** Returns the exception for a name without an object, because there is no root object. */
+    /**
+     * Returns the exception for a name that no object precedes. SpEL would read the name from a root object, and there
+     * is none.
+     */
     RuntimeException rootless(SpelNode node) {
         if (node instanceof PropertyOrFieldReference property) {
             String name = property.getName();
@@ -165,7 +174,8 @@ final class Sources {
     }
 
     /**
-     * Returns an argument that has a member; if none has it, an argument that may have it.
+     * Returns the name of an argument that has a member, for an error text. If no argument has the member, returns the
+     * name of the first argument.
      *
      * @param given the number of a method's arguments; -1 for a property
      */

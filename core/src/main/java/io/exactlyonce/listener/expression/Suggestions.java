@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.springframework.beans.BeanUtils;
 import org.springframework.util.ClassUtils;
 
-/** Remedies that name properties of a type. */
+/** Makes remedies for error texts, with names of a type's properties. */
 final class Suggestions {
 
     private static final int MOST = 4;
@@ -16,7 +16,7 @@ final class Suggestions {
 
     private Suggestions() {}
 
-    /** Returns a remedy for a property, method or element that a value does not have. */
+    /** Returns the remedy for an expression that reads a property, method or element that a value does not have. */
     static String properties(Known value) {
         Class<?> type = value.raw();
         List<String> names = of(type).map(Property::name).limit(MOST).toList();
@@ -24,7 +24,7 @@ final class Suggestions {
                 .formatted(type.getSimpleName(), names.isEmpty() ? "" : ", such as " + String.join(", ", names));
     }
 
-    /** Returns the remedy for a field of Jackson's trees. */
+    /** Returns the remedy for an expression that reads a field of a JSON node as if it were a property. */
     static String jsonField(String name) {
         return "read the field with .get('%s').asString(), or .asText() of Jackson 2".formatted(name);
     }

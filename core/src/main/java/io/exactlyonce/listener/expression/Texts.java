@@ -3,7 +3,10 @@ package io.exactlyonce.listener.expression;
 import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
-/** Rules for texts that expressions make from values. A text with an object's address differs in each JVM. */
+/**
+ * Rules for texts that expressions make from values. The text of {@code Object.toString()} is rejected, because it
+ * differs in each JVM.
+ */
 final class Texts {
 
     static final String TO_STRING = "toString";
@@ -17,20 +20,24 @@ final class Texts {
         this.refusal = refusal;
     }
 
-    /** @throws RuntimeException the listener's refusal, if SpEL's text of the value does not identify the value */
+    /**
+     * @throws RuntimeException the listener's refusal, if the text that SpEL makes of the value may differ for a
+     *     redelivery
+     */
     void requireText(Known value) {
         parts.requirePart(value);
-        // SpEL writes the elements of an array.
+        // The method toString() of an array does not matter, because SpEL writes the array's elements.
         if (!value.raw().isArray()) {
             requireOwn(TO_STRING, value);
         }
     }
 
     /**
-     * Checks a call of a method that every object has.
+     * Rejects a call of {@link #TO_STRING} or {@link #HASH_CODE} if the value's class inherits the method from {@code
+     * Object}.
      *
-     * @param method {@link #TO_STRING}, {@link #HASH_CODE} or another one
-     * @throws RuntimeException the listener's refusal, if the method is {@code Object}'s
+     * @param method the called method; any other method is permitted
+     * @throws RuntimeException the listener's refusal, if the call is rejected
      */
     void requireOwn(String method, Known value) {
         Class<?> type = value.raw();

@@ -22,7 +22,7 @@ final class Unrepeatable {
             ProcessHandle.class, Set.of("current"),
             InetAddress.class, Set.of("getLocalHost"));
 
-    /** Types whose constructors without parameters read the time or make a random generator. */
+    /** Types whose constructor without parameters reads the time or makes a random generator. */
     private static final Set<String> NEW = Set.of(
             "java.util.Date",
             "java.util.GregorianCalendar",
@@ -30,7 +30,9 @@ final class Unrepeatable {
             "java.security.SecureRandom",
             Random.class.getName());
 
-    /** A string, because a test forbids the library to use classes that read the system's clock. */
+    /**
+     * The class is named by a string, because a test forbids the library to use classes that read the system's clock.
+     */
     private static final String CALENDAR = "java.util.Calendar";
 
     private Unrepeatable() {}
