@@ -5,19 +5,25 @@ import java.util.Arrays;
 
 /**
  * The canonical text of a JSON document: fields sorted by name, no white space, one spelling of each string, and
- * numbers as they were written. Fields of one name keep their order, because readers take the last one. Not
- * thread-safe.
+ * numbers as they were written. If an object has several fields of one name, they keep their order, because readers
+ * take the last of them. Not thread-safe.
  *
- * <p>{@link JsonReader} writes the document into one buffer. When an object ends, its fields are moved into their
- * order. The fields of the outermost object stay in place, and are digested in their order. The length of a document
- * bounds memory and time, whatever it contains.
+ * <p>{@link JsonReader} writes the document into one buffer. When an inner object ends, its fields are moved into the
+ * order of their names. The fields of the outermost object are not moved, but digested in this order. Memory and time
+ * have limits that depend only on the length of the document.
  */
 final class CanonicalJson {
 
-    /** Levels of arrays and objects: Jackson's default, so that a converter does not read deeper documents either. */
+    /**
+     * The most nested levels of arrays and objects. This is the default limit of Jackson, so a converter that uses
+     * Jackson reads no deeper documents either.
+     */
     static final int DEEPEST = 500;
 
-    /** The most moves of each byte, on average. Each level of nested objects may move its content once more. */
+    /**
+     * The most moves of each byte, on average. The number is limited because each level of nested objects may move its
+     * content once more.
+     */
     private static final int MOST_MOVES = 32;
 
     private static final int MOST_KEPT = 1 << 16;
@@ -28,7 +34,10 @@ final class CanonicalJson {
     private final Utf8Buffer text = new Utf8Buffer();
     private final FieldStack fields = new FieldStack(text);
 
-    /** The first field of each open object, and {@link #ARRAY} for each open array, from the outermost. */
+    /**
+     * The open objects and arrays, from the outermost to the innermost. The entry of an object is the number of its
+     * first field, and the entry of an array is {@link #ARRAY}.
+     */
     private final int[] firsts = new int[DEEPEST];
 
     private int depth;
@@ -38,10 +47,15 @@ final class CanonicalJson {
     /** True if the fields of the outermost object are not in the order of their names. */
     private boolean isUnsorted;
 
-    /** Begins a new document of a number of characters, and drops the previous document. */
+    /**
+     * Drops the previous document, and begins a new one.
+     *
+     * @param length the number of characters of the new document
+     */
     void begin(int length) {
         clear();
-        // The comma after the outermost value must not double the buffer.
+        // One more byte is reserved for the comma after the outermost value, because otherwise this comma could double
+        // the buffer.
         text.reserve(length + 1);
         movable = (long) MOST_MOVES * length;
     }
@@ -57,7 +71,7 @@ final class CanonicalJson {
         isUnsorted = false;
     }
 
-    /** Begins an array. Returns whether the document is still within the limits, like the steps below. */
+    /** Begins an array. Returns false if the document exceeds a limit. Other steps that return a boolean do so, too. */
     boolean beginArray() {
         text.add('[');
         return push(ARRAY);
@@ -138,7 +152,7 @@ final class CanonicalJson {
         return text.endsWith(isInObject() ? '{' : '[');
     }
 
-    /** Returns whether the last field is a field of the outermost object, with this name. */
+    /** Returns whether the last field belongs to the outermost object and has this name. */
     boolean isAtOutermost(byte[] name) {
         return depth == 1 && isInObject() && fields.isLastNamed(name);
     }
@@ -182,7 +196,7 @@ final class CanonicalJson {
         digest.update(text.bytes(), fields.begin(field), end(field) - fields.begin(field));
     }
 
-    /** Digests the end of a text field of the outermost object, from its last colon on. */
+    /** Digests the part of a string field of the outermost object that follows the field's last colon. */
     void addAfterColon(int field, MessageDigest digest) {
         int from = end(field);
         while (text.bytes()[from - 1] != ':') {
@@ -200,7 +214,7 @@ final class CanonicalJson {
         return fields.size();
     }
 
-    /** Returns the field of the outermost object at a position in the order of names. */
+    /** Returns the field that stands at a place when the fields of the outermost object are sorted by name. */
     int field(int place) {
         return fields.sorted(place);
     }
@@ -209,7 +223,7 @@ final class CanonicalJson {
         return fields.afterComma(field) - 1;
     }
 
-    /** Returns the only field of the outermost object with a name; -1 if there is none, or more than one. */
+    /** Returns the only field of the outermost object with a name; -1 if no field or several fields have the name. */
     int only(byte[] name) {
         int only = -1;
         for (int field = 0; field < size(); field++) {

@@ -4,14 +4,15 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /**
- * The content that all messages of a key share.
+ * The content that must be the same in all messages of a key.
  *
  * @param text the content as it was sent or evaluated
- * @param isBody whether JSON and SNS notifications are compared by their meaning; otherwise the characters count
+ * @param isBody whether JSON and SNS notifications are compared by their meaning. Otherwise the text is compared by its
+ *     characters
  */
 public record Content(String text, boolean isBody) {
 
-    /** Unused fingerprinters. A caller takes one, or makes a new one if there is none. */
+    /** Fingerprinters that no caller uses. A caller takes one, or makes a new one if there is none. */
     private static final BlockingQueue<Fingerprinter> IDLE = new ArrayBlockingQueue<>(16);
 
     /** Returns the body of a message or a request. */
@@ -34,7 +35,7 @@ public record Content(String text, boolean isBody) {
         return fingerprint;
     }
 
-    /** Leaves out the content: applications may log it. */
+    /** Returns the length without the content, because applications may log this text. */
     @Override
     public String toString() {
         return text.length() + " characters";

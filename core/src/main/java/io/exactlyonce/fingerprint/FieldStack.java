@@ -3,8 +3,8 @@ package io.exactlyonce.fingerprint;
 import java.util.Arrays;
 
 /**
- * The fields of all open objects, by their places in a buffer; the fields of the innermost object are the last ones. A
- * field is its name, its value and a comma. Not thread-safe.
+ * The fields of all open objects, by their places in a buffer. The fields of the innermost object are the last ones. A
+ * field consists of its name, a colon, its value and a comma. Not thread-safe.
  */
 final class FieldStack {
 
@@ -18,7 +18,7 @@ final class FieldStack {
 
     private int[] nameEnds = new int[FEW];
 
-    /** Fields by name, and room for merging. */
+    /** The fields in the order of their names. The array after this one is needed while they are merged. */
     private int[] order = new int[FEW];
 
     private int[] merging = new int[FEW];
@@ -39,7 +39,7 @@ final class FieldStack {
         }
     }
 
-    /** Adds a field whose name is next in the buffer. */
+    /** Adds a field. The next text in the buffer is its name. */
     void begin() {
         if (size == begins.length) {
             begins = Arrays.copyOf(begins, 2 * size);
@@ -83,15 +83,15 @@ final class FieldStack {
         return begins[field];
     }
 
-    /** Returns the place after a field of the innermost object, and after its comma. */
+    /** Returns the place behind the comma that follows a field of the innermost object. */
     int afterComma(int field) {
         return field + 1 < size ? begins[field + 1] : text.length();
     }
 
     /**
-     * Sorts the fields from a place on by their names. Fields of one name keep their order.
+     * Sorts the fields from an index on by their names. Fields of one name keep their order.
      *
-     * @return whether they were in this order
+     * @return whether the fields were already in this order
      */
     boolean sort(int from) {
         boolean isSorted = true;
@@ -121,7 +121,9 @@ final class FieldStack {
         }
     }
 
-    /** Most names differ in the first character after the quote. */
+    /**
+     * Compares the names of two fields. The first characters are compared alone first, because most names differ there.
+     */
     private int compare(int one, int other) {
         int from = begins[one] + 1;
         int otherFrom = begins[other] + 1;

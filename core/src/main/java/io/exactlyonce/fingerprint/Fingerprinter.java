@@ -5,10 +5,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Makes the SHA-256 of contents, one after the other, in buffers that it keeps. Not thread-safe.
+ * Makes the SHA-256 of contents, one after the other, in buffers that are used again. Not thread-safe.
  *
- * <p>JSON is digested as its canonical text, any other text unchanged, and a notification after a byte that no text
- * has. A text that is not JSON never equals a canonical text. So two kinds of content never have the same bytes.
+ * <p>JSON is digested as its canonical text, and other text as it is. A notification of SNS is digested after a byte
+ * that occurs in no text. A text that is not JSON never equals a canonical text. So two kinds of content never have the
+ * same bytes. A body's byte order mark is left out, and also the last line break of a text that is not JSON.
  */
 final class Fingerprinter {
 
@@ -27,13 +28,13 @@ final class Fingerprinter {
         }
     }
 
-    /** Returns the fingerprint of a value, each of whose characters counts. */
+    /** Returns the fingerprint of a value, which is compared by its characters. */
     String ofValue(String value) {
         addText(value, 0, value.length());
         return hex();
     }
 
-    /** Returns the fingerprint of a body, which may be an envelope. */
+    /** Returns the fingerprint of a body, which may be the envelope of an SNS notification. */
     String ofBody(String body) {
         String document = withoutMark(body);
         boolean isJson = reader.read(document);

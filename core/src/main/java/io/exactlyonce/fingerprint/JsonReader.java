@@ -5,12 +5,12 @@ import java.util.HexFormat;
 /**
  * Reads JSON as RFC 8259 defines it, and writes its canonical text. Not thread-safe.
  *
- * <p>Jackson accepts the same documents, but makes a parser for each message and a text for each name, on the path of
- * every delivery.
+ * <p>Jackson accepts the same documents. It is not used here, because it makes a parser for each message and a text for
+ * each name, which would slow down every delivery.
  */
 final class JsonReader {
 
-    /** Four times the characters that a message of SQS may have. */
+    /** The most characters of a document: four times as many as a message of SQS may have. */
     static final int LONGEST = 1 << 22;
 
     private static final int SMALL = 1 << 10;
@@ -28,8 +28,9 @@ final class JsonReader {
     /**
      * Makes a reader.
      *
-     * @param json receives the text
-     * @param captures name of a field of the outermost object, with its quotes, whose string is kept unchanged
+     * @param json receives the canonical text
+     * @param captures the name, in quotes, of a field of the outermost object. {@link #captured} returns the string of
+     *     this field
      */
     JsonReader(CanonicalJson json, byte[] captures) {
         this.json = json;
@@ -37,7 +38,7 @@ final class JsonReader {
     }
 
     /**
-     * Reads a document, and drops the previous document.
+     * Reads a document. The previous document is dropped.
      *
      * @return whether the text is a JSON document within the limits
      */
@@ -144,7 +145,7 @@ final class JsonReader {
         return false;
     }
 
-    /** Returns the character that an escape stands for; -1 if it is not an escape. */
+    /** Returns the character for which an escape stands; -1 if the escape is invalid. */
     private int readEscape() {
         char escape = at < length ? characters[at++] : END;
         return switch (escape) {
@@ -218,7 +219,7 @@ final class JsonReader {
         return isThere;
     }
 
-    /** Skips white space, and returns the next character without reading it. */
+    /** Skips white space. Returns the next character, which is not skipped. */
     private char next() {
         while (at < length) {
             char next = characters[at];

@@ -6,12 +6,14 @@ import java.util.stream.Stream;
 
 /**
  * The envelope in which SNS delivers a message to a queue. SNS makes a new envelope for each publication, so the fields
- * that SNS fills are not compared. The publisher fills the message, the subject and the topic's name. Fields that SNS
- * does not have are compared as well, because a document of another kind may look like an envelope.
+ * that SNS fills are not compared. The fields that the publisher fills are compared: the message, the subject and the
+ * topic's name. Fields that no envelope of SNS has are compared as well, because a document of another kind may look
+ * like an envelope.
  *
- * <p>The topic's name is compared, because it often says what happened, for example to an order. Its region and account
- * are not compared, because a publisher may fail over to another region. Attributes are not compared, like those of
- * SQS, because Spring Cloud AWS publishes an id and a time among them.
+ * <p>The topic's name is compared, because it often says what happened, for example to an order. The region and the
+ * account of the topic are not compared, because a publisher may fail over to another region. Message attributes are
+ * not compared, because Spring Cloud AWS publishes an ID and a time among them. Message attributes of SQS are not
+ * compared either.
  */
 final class SnsEnvelope {
 
@@ -51,7 +53,10 @@ final class SnsEnvelope {
                 && json.isText(json.only(MESSAGE));
     }
 
-    /** Digests the publisher's part of an envelope. The caller then digests the message. */
+    /**
+     * Digests the fields of an envelope that the publisher fills, except the message. The caller then digests the
+     * message.
+     */
     static void addTo(MessageDigest digest, CanonicalJson json) {
         digest.update(SEPARATOR);
         for (int place = 0; place < json.size(); place++) {

@@ -3,13 +3,16 @@ package io.exactlyonce.fingerprint;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A text in UTF-8. Half of a surrogate pair becomes three bytes that no valid text has. Not thread-safe. */
+/**
+ * A text in UTF-8. If half of a surrogate pair stands alone, it becomes three bytes that no valid text has. Not
+ * thread-safe.
+ */
 final class Utf8Buffer {
 
     private static final int SMALL = 1 << 10;
     private static final int MOST_KEPT = 1 << 16;
 
-    /** The most bytes of one character, escaped or not. */
+    /** The most bytes of one character, whether it is escaped or not. */
     private static final int LONGEST = 6;
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
@@ -31,7 +34,7 @@ final class Utf8Buffer {
         }
     }
 
-    /** Returns the array, which is longer than the text in it. */
+    /** Returns the array of bytes, which may be longer than the text. */
     byte[] bytes() {
         return bytes;
     }
@@ -75,8 +78,8 @@ final class Utf8Buffer {
     }
 
     /**
-     * Adds characters of a JSON string up to the first that is not ASCII or may have to be escaped, and returns its
-     * place.
+     * Adds characters of a JSON string until the first one that is not ASCII, or that may need an escape. Returns the
+     * index of that character.
      */
     int addPlain(char[] characters, int from, int to) {
         reserve(to - from);
