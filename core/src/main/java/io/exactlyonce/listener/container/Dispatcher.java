@@ -27,16 +27,17 @@ import org.springframework.context.support.AbstractApplicationContext;
  * threads, and only messages whose keys were acquired take threads.
  *
  * <p>A message <em>leaves</em> when its handler has ended: its permit is released, so that another message can be
- * polled. On a FIFO queue, the next message of the same group must also wait until the outcome is recorded and applied.
+ * polled. On a FIFO queue, the next message of the same group is handled only after the outcome is recorded and
+ * applied.
  *
  * <p>If a message of a group stays in the queue, for any reason, later messages of the group from the same poll are not
- * handled, but made visible again at once. SQS delivers no message of a group while another one is in flight. So the
- * order is kept even if the first message stays invisible for long.
+ * handled, but made visible again at once. SQS delivers no message of a group while another message of the group is in
+ * flight. So the order is kept even if the first message stays invisible for long.
  *
- * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue. Then the
- * rest of its group continues. Those messages have been received as often, so that SQS would also move them to the
- * dead-letter queue if they were returned. Before the group continues, the redrive policy is read again, because it may
- * have changed. If the policy cannot be read, the rest is not handled, because order has priority.
+ * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue, and the
+ * rest of the group continues. The rest was received as often as the failed message, so if it were returned, SQS would
+ * also move it to the dead-letter queue. Before the group continues, the redrive policy is read again, because it may
+ * have changed. If the policy cannot be read, the rest is returned, because order has priority.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
@@ -104,9 +105,9 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until the next poll may be sent: until fewer outcomes are unrecorded than messages may be in flight, and
-     * the deleter accepts more messages. A crash would repeat the effects of all unrecorded outcomes, so their number
-     * is limited. Returns false on timeout.
+     * Waits until the next poll may be sent. The number of unrecorded outcomes must be less than the number of messages
+     * that may be in flight, because a crash would repeat the effects of all unrecorded outcomes. The deleter must also
+     * accept more messages. Returns false on timeout.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
         // If a thread crashed after its message had left, the handlers that waited for that message start here.
@@ -216,9 +217,9 @@ final class Dispatcher {
     }
 
     /**
-     * Settles a delivery, and returns whether its message is to be deleted. While handlers are awaited, a delivery
-     * without a decision is returned with backoff. Without backoff, a message that an interceptor always drops would be
-     * redelivered immediately, forever.
+     * Settles a delivery, and returns whether its message is to be deleted. As long as the listener runs or its stop
+     * waits for handlers, a delivery without a decision is returned with backoff. Without backoff, a message that an
+     * interceptor always drops would be redelivered immediately, forever.
      */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver
@@ -292,8 +293,8 @@ final class Dispatcher {
 
     /**
      * Waits until no message is in flight, all polls are answered, and all outcomes are recorded. Returns false on
-     * timeout. If a handler has called this stop and waits for its end, its message is not awaited, because otherwise
-     * handler and stop would wait for each other.
+     * timeout. A message is not awaited if its handler has called this stop, because the handler and the stop would
+     * wait for each other.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
         for (Duration left = timeout; ; left = left.minus(BETWEEN_LOOKS)) {

@@ -109,8 +109,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      * stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // Exceptions of these two classes concern only some messages of a batch. A message whose handler was called has
-        // its own failure already, or none. So the exception is kept only for messages whose handler was not called.
+        // A {@code FailedItems} or a {@code ClaimLostException} concerns only some messages of a batch. If a handler
+        // was called for a message, the message's own outcome is known already. So the exception is kept only for
+        // messages without a call.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()

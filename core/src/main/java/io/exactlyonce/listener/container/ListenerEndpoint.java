@@ -19,11 +19,11 @@ import org.springframework.aop.support.AopUtils;
 
 /**
  * Replaces Spring Cloud AWS's endpoint of a listener method, or of a class with several handlers. Spring Cloud AWS's
- * rule for the parameters of batch methods permits no {@code List<Claim>}, so it is not applied. The method itself
- * shows whether it takes batches.
+ * rule for the parameters of batch methods is not applied, because the rule permits no {@code List<Claim>}. Instead,
+ * the method itself shows whether it takes batches.
  *
- * <p>This class is a multi-method endpoint even for one method, because Spring Cloud AWS reads the options of such an
- * endpoint from another endpoint that it contains. Here that is the original endpoint.
+ * <p>This class is a multi-method endpoint even for one method. Such an endpoint contains another endpoint, from which
+ * Spring Cloud AWS reads the options. Here the original endpoint is contained.
  *
  * <p>An application's factory may set up several containers, or one container several times. The settings are those of
  * the last setup of the container that the factory returns.
@@ -74,8 +74,9 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Returns the settings of the container that an application's factory has made.
      *
-     * @throws InvalidListenerException if the container was not set up here, has no method that claims keys, or would
-     *     call something other than the annotated method. The last rule does not apply in observe mode
+     * @throws InvalidListenerException if this endpoint has not set the container up, if no method of the listener
+     *     claims keys, or if the container would call something other than the annotated method. The last rule does not
+     *     apply in observe mode
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {
         SetUp setUp = containers.get(container);

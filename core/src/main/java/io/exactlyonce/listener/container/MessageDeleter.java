@@ -37,8 +37,8 @@ import org.springframework.messaging.Message;
  * in all. A delete that SQS rejects as invalid is not sent again. Without further requests, a message on its last
  * receive would end in the dead-letter queue although it was handled.
  *
- * <p>An application's callback gets each message once, together with the other messages of the same answer. If a
- * message was a duplicate that waited for its key, the callback does not get it, because its content was dropped.
+ * <p>An application's callback gets each message once, together with the other messages of the same answer. The
+ * callback does not get a duplicate that has waited for its key, because the content of the duplicate was dropped.
  */
 public final class MessageDeleter {
 
@@ -100,9 +100,9 @@ public final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options contain the number of deletes to buffer and the interval, of which at most {@link
-     *     #LONGEST_BUFFERED} is used. By default no delete is buffered for a FIFO queue, because SQS delivers the next
-     *     messages of a group only after the earlier messages are deleted
+     * @param options contain the number of deletes to buffer, and an interval, which is limited to {@link
+     *     #LONGEST_BUFFERED}. By default no delete is buffered for a FIFO queue, because SQS delivers the next messages
+     *     of a group only after the earlier messages are deleted
      * @param callback is notified of deletes
      */
     MessageDeleter(
@@ -126,7 +126,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Returns whether a callback implements a method. The default method of Spring Cloud AWS's interface does nothing.
+     * Returns whether a callback has its own implementation of a method. Otherwise the method is a default method of
+     * Spring Cloud AWS, which does nothing.
      */
     private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
         return Stream.of(callback.getClass().getMethods())

@@ -22,8 +22,9 @@ import org.springframework.messaging.Message;
  * converter. If a message cannot be read, it is returned with backoff. The log has the reason, but not the body, which
  * may contain a card number.
  *
- * <p>On a FIFO queue, the messages of the same group behind an unreadable message are also returned, so that they do
- * not overtake it. If the unreadable message was on its last receive, they are read, because SQS will not redeliver it.
+ * <p>On a FIFO queue, later messages of the same group are also returned, so that they do not overtake the unreadable
+ * message. If the unreadable message was on its last receive, the later messages are read, because SQS will not
+ * redeliver the unreadable message.
  *
  * <p>Each message gets its claim here. Afterwards the payload of a large message is dropped, and the message is read
  * again when its handler has a thread.
@@ -35,9 +36,9 @@ import org.springframework.messaging.Message;
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * A body with more characters than this is large, so its payload is dropped until its handler has a thread. A
-     * payload may take thirty times as much memory as its body. If all payloads were kept, a poll of the largest
-     * messages would need 300 MB, and a prefetched poll as much again.
+     * The most characters of a body whose payload is kept while the message waits for a thread. A payload may take
+     * thirty times as much memory as its body. If all payloads were kept, a poll of the largest messages would need 300
+     * MB, and a prefetched poll as much again.
      */
     static final int LARGE = 1 << 16;
 

@@ -75,8 +75,8 @@ final class Permits {
     }
 
     /**
-     * Returns how many polls may be in progress at a time while messages arrive, if each poll has all permits that it
-     * can use.
+     * Returns how many polls may be in progress at a time while messages arrive: as many as are needed to use all
+     * permits, and at most {@link #MOST_POLLS}.
      */
     int mostPollsUnderLoad() {
         return Math.min(MOST_POLLS, (most + perPoll - 1) / perPoll);

@@ -17,12 +17,13 @@ import org.jspecify.annotations.Nullable;
  * permit. While handlers are quick, permits of a poll are released before its messages have ended. So the next messages
  * are received and claimed while the earlier messages are handled, and wait here until they may be handled.
  *
- * <p>At most as many messages are handled at a time as the listener's number of concurrent messages. At most one poll
- * more than this number is in flight. Handlers start in the order in which {@link #execute} was called.
+ * <p>The number of messages that are handled at a time is at most the listener's number of concurrent messages. The
+ * number in flight is at most that number and the messages of one poll. Handlers start in the order in which {@link
+ * #execute} was called.
  *
  * <p>Nothing is prefetched if a message would wait long for its handler, because another consumer could receive the
- * message instead. If all handlers suddenly become slow, messages that were already prefetched wait, at most one poll
- * of them. Waiting messages are renewed as others are.
+ * message instead. If all handlers suddenly become slow, the messages that were already prefetched, those of one poll
+ * at most, wait longer. Waiting messages are renewed like all others.
  *
  * @param <M> a message, equal only to itself
  */

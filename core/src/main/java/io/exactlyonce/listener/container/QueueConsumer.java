@@ -84,10 +84,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /**
-     * The context of backoff policies that return no context of their own, because they keep no state between failed
-     * polls.
-     */
+    /** The context for a backoff policy that returns none, because the policy keeps no state between failed polls. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -318,8 +315,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // The permits are released as if a poll had fetched nothing. If the application uses Spring Cloud AWS's
-            // limits on throughput, these limits wait for the end of each poll that they have permitted.
+            // The poll is reported as a poll that fetched nothing, because Spring Cloud AWS's limits on throughput wait
+            // for the end of each poll that they have permitted. An application may use such limits.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -391,9 +388,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Makes messages visible if no handler has started for them. Waits for running handlers until the timeout, and then
-     * interrupts the handlers that still run. Afterwards waits for the last deletes, and ends the remaining deliveries.
-     * Messages are renewed until their deliveries end.
+     * Makes those messages visible whose handlers have not started. Waits for running handlers until the timeout, and
+     * then interrupts the handlers that still run. Afterwards waits for the last deletes, and ends the remaining
+     * deliveries. Messages are renewed until their deliveries end.
      */
     @Override
     public void stop() {

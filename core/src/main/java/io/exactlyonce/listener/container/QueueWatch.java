@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * The longest time for which received messages wait until the attributes are read. A third of the visibility
-     * timeout is the limit if that is shorter, because nothing renews the messages during the wait.
+     * The longest time for which received messages wait until the attributes are read. The messages also wait for at
+     * most a third of their visibility timeout, because nothing renews them during the wait.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
@@ -95,7 +95,7 @@ final class QueueWatch {
         return quiet;
     }
 
-    /** Reports the received messages of an answer to the observer. */
+    /** Reports to the observer that the messages of an answer were received. */
     void received(List<ReceivedMessage> messages, @Nullable SdkHttpResponse answer) {
         Instant answeredAt = dates.of(answer);
         for (ReceivedMessage received : messages) {
@@ -150,7 +150,10 @@ final class QueueWatch {
         return read().thenApply(read -> read && subscription.settings().isLastReceive(receives));
     }
 
-    /** Reads the attributes. The returned future never fails, and has the value false if they could not be read. */
+    /**
+     * Reads the attributes. The returned future never fails, and has the value false if the attributes could not be
+     * read.
+     */
     private CompletableFuture<Boolean> read() {
         return CompletableFuture.completedFuture(readTimeout())
                 .thenCompose(queue::readAttributes)

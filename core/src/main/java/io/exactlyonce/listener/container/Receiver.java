@@ -172,7 +172,7 @@ record Receiver(
 
     /**
      * Returns no messages in place of a request that failed, so that the messages of the other requests are handled. If
-     * the problem continues, the next poll fails because of it, and loses no messages.
+     * the problem continues, the next poll fails, and no messages are lost then.
      */
     private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
@@ -205,9 +205,9 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages that have no usable message ID or receipt handle, because SQS would reject each request that
-     * contains them together with other messages. On a FIFO queue, the other messages of the same answer are returned
-     * to the queue, so that they do not overtake such a message.
+     * Leaves out messages that have no usable message ID or receipt handle, because SQS would reject a whole request
+     * that contains such a message. On a FIFO queue, the other messages of the same answer are returned to the queue,
+     * so that they do not overtake such a message.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =
@@ -267,8 +267,7 @@ record Receiver(
     }
 
     @SuppressWarnings(
-            "deprecation") // Spring Cloud AWS uses this name too, because servers other than AWS may not know the new
-    // one.
+            "deprecation") // Servers other than AWS may know only the older name, which Spring Cloud AWS uses, too.
     private ReceiveMessageRequest request(QueueSettings requested, int most, Duration wait) {
         ReceiveMessageRequest.Builder request = ReceiveMessageRequest.builder()
                 .queueUrl(queue.url())
