@@ -1,6 +1,6 @@
 /**
- * The API for container factories. Only this package, its sub-packages, {@link io.exactlyonce.ExactlyOnceListener} and
- * {@link io.exactlyonce.FollowUp} depend on Spring Cloud AWS.
+ * The API for container factories. Only this package, its sub-packages, {@code ExactlyOnceListener} and {@code
+ * FollowUp} depend on Spring Cloud AWS.
  *
  * <p>This package uses no other package.
  */

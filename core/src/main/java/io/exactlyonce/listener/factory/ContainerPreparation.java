@@ -32,7 +32,8 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
      * @param virtualThreads whether handlers run on virtual threads if the application names no executor
      * @param engine checks the claim store when a container is made; each message source waits for that check before it
      *     polls
-     * @param observing adds observers to containers of listeners in observe mode, which are not changed otherwise
+     * @param observing adds observers to containers of listeners in observe mode. Nothing else of these containers is
+     *     changed
      * @param queues logs at WARN if listeners share a queue or a scope with different settings
      * @param pools logs at WARN if handlers need more connections than a pool has
      */

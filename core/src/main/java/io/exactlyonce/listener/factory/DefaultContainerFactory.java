@@ -59,9 +59,9 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // The default factory may itself be prepared, so that all listeners of the application claim keys. If the
-            // application has prepared it, its original is the result. If it is the factory that uses this class, the
-            // search continues without it.
+            // The default factory may be a prepared factory, so that all listeners of the application claim keys. If it
+            // is a prepared factory of the application, the result is the factory that it wraps. If it is the factory
+            // that calls this class, the search continues as if the application had named no default.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {
@@ -92,8 +92,9 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     }
 
     /**
-     * Returns the name that the application gives to the registrar. The registrar has no getter for the name, so the
-     * application's configurers are called again, with a registrar that keeps the name.
+     * Returns the name of the default container factory, which the application can set at the registrar. The registrar
+     * has no getter for the name, so the application's configurers are called again, with a registrar that keeps the
+     * name.
      */
     private String name() {
         Listening registrar = new Listening();

@@ -50,7 +50,10 @@ public final class ExactlyOnceListenerConfigurer
                 new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
     }
 
-    /** Checks a child context when it starts, because this context does not know its children earlier. */
+    /**
+     * Rejects listeners in a child context without this library. The check runs when the child context starts, because
+     * this context does not know its children earlier.
+     */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent started) {
         if (started.getApplicationContext() instanceof ConfigurableApplicationContext child

@@ -31,8 +31,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Creates the beans with listeners that are not created yet, and rejects beans with listeners that can only be
-     * created later. Must be called before containers are made.
+     * Creates beans that have listeners and do not exist yet. Fails if such a bean can only be created later. Must be
+     * called before containers are made.
      *
      * @throws InvalidListenerException if a container cannot be made for a listener
      */
@@ -54,8 +54,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether Spring Cloud AWS has seen the object of a bean when it was created. Returns false for an object
-     * that was registered as finished, and for a {@code FactoryBean}, whose object may be created later.
+     * Returns whether Spring Cloud AWS has seen the creation of a bean's object. Returns false for an object that was
+     * registered ready-made, and for the object of a {@code FactoryBean}, which may be created later.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
