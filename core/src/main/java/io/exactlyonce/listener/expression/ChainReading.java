@@ -17,8 +17,8 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
  * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}, and finds what is known about
- * the value of each link. Startup fails if no value of a type can have a link. If the type may have subclasses, one of
- * them may have the link.
+ * the value of each link. Startup fails if no value of the known type can have the next link. If the type may have
+ * subclasses, a subclass may have the link, so startup continues.
  */
 final class ChainReading {
 
@@ -165,7 +165,8 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may overload this method with other types of arguments, unless the method has no arguments.
+        // A subclass may overload this method with other types of arguments, so the result is certain only without
+        // arguments.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());
@@ -173,7 +174,8 @@ final class ChainReading {
     }
 
     /**
-     * Returns what is known about the value of an index: the entry of a map, an element, or a property in brackets.
+     * Returns what is known about the value that an index reads: the entry of a map, an element, or a property in
+     * brackets.
      *
      * @param node the expression of the index
      * @param index what is known about the index

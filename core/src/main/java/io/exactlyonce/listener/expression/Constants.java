@@ -9,7 +9,7 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Computes the parts of an expression that consist only of constants, such as the name of a header. */
+/** Computes those parts of an expression that consist of constants, such as the name of a header. */
 final class Constants {
 
     private final StandardEvaluationContext context = new StandardEvaluationContext();

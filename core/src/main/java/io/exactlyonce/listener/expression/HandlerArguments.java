@@ -29,8 +29,8 @@ import org.springframework.messaging.support.GenericMessage;
  * arguments.
  *
  * <p>The key is needed when a message is polled, before interceptors see the message. So the resolver that makes an
- * argument for the method call also makes it here, from the polled message. An argument that depends on anything else
- * is rejected at startup.
+ * argument for the method call also makes it here, from the polled message. Startup fails if an argument depends on
+ * anything other than the message.
  */
 public final class HandlerArguments {
 
@@ -50,7 +50,7 @@ public final class HandlerArguments {
      * Finds the arguments of a method.
      *
      * @param isBatch whether the method takes more than one message at a time
-     * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
+     * @param list the parameter that takes the messages of a batch; {@code null} if there is none
      * @param refusal makes the exceptions of the listener
      * @throws RuntimeException the listener's refusal, if the class file of a method for single messages has no names
      *     of arguments
@@ -78,7 +78,7 @@ public final class HandlerArguments {
      * this payload. The class file needs no names of arguments.
      *
      * @param isBatch whether the method takes more than one message at a time
-     * @param list the parameter of a batch method that takes the messages; {@code null} if there is none
+     * @param list the parameter that takes the messages of a batch; {@code null} if there is none
      * @param refusal makes the exceptions of the listener
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
@@ -151,8 +151,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the variable for the payload. It is the method's argument that is the payload, whatever the argument's
-     * name, or the item of a batch. If the method has neither, it is the message's own payload.
+     * Returns the variable for the payload: the method's argument that is the payload, whatever its name, or the item
+     * of a batch. If the method has neither, returns the variable for the message's own payload.
      */
     private Argument payload(Object expression) {
         if (isBatch) {

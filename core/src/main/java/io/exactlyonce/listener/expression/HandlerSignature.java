@@ -24,8 +24,8 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
  * A listener method, as its container calls it.
  *
  * @param type the class of the method's bean, which may have inherited the method
- * @param parameters the parameters that are resolved for a call. If the bean has a JDK proxy, they are those of the
- *     interface's method
+ * @param parameters the parameters that are resolved for a call: those of the interface's method if the bean has a JDK
+ *     proxy
  * @param resolvers the resolvers of arguments in the order in which they are tried; empty if they are not known
  * @param placeholders resolves placeholders in the names of headers
  * @param names the names of the arguments; empty if the class file has no names

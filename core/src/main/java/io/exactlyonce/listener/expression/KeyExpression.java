@@ -160,7 +160,7 @@ public final class KeyExpression {
 
     /**
      * Returns whether an error means that a map has no entry with a name. SpEL reads such an entry like a property, so
-     * it reports a property that cannot be read, and the map's class.
+     * the error says that a property of the map's class cannot be read.
      */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();

@@ -7,7 +7,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * The facts about a value of an expression that are known when the application starts. Whatever they say, the value may
+ * A value in an expression, as far as it is known when the application starts. Even if its type is known, the value may
  * be {@code null} for a message.
  *
  * @param type the value's class, or a superclass or an interface of this class; {@code Object} if nothing is known. For
@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * The dependence of a value on the message. If a value is made of two others, its origin is the one of both that
-     * stands later in this list.
+     * The dependence of a value on the message. If a value is made of two others, it has the origin of that value whose
+     * origin is listed later here.
      */
     enum Origin {
         /** The value is the same for all messages. */

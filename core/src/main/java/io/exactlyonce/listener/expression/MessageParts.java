@@ -137,8 +137,9 @@ final class MessageParts {
     }
 
     /**
-     * @throws RuntimeException the listener's refusal, if the value contains headers of the framework, because it is
-     *     read as a whole
+     * Rejects a value that is read as a whole and contains headers of the framework.
+     *
+     * @throws RuntimeException the listener's refusal, if the value is rejected
      */
     void requirePart(Known value) {
         if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {

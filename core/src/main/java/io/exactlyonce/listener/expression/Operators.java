@@ -115,7 +115,7 @@ final class Operators {
 
     /**
      * Rejects an operation whose result may have as many digits as a sender chooses. A product is permitted, because it
-     * only has as many digits as its factors together.
+     * has no more digits than its factors together.
      */
     private void requireBounded(SpelNode operator, Known left, Known right) {
         boolean isDecimal = left.is(BigDecimal.class) || right.is(BigDecimal.class);

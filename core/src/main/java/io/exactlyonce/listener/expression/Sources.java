@@ -153,8 +153,8 @@ final class Sources {
     }
 
     /**
-     * Returns the exception for a name that no object precedes. SpEL would read the name from a root object, and there
-     * is none.
+     * Returns the exception for a name that stands alone, such as {@code orderId} instead of {@code #order.orderId}.
+     * SpEL would read the name from a root object, and there is none.
      */
     RuntimeException rootless(SpelNode node) {
         if (node instanceof PropertyOrFieldReference property) {

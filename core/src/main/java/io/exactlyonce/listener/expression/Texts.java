@@ -4,8 +4,8 @@ import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
 /**
- * Rules for texts that expressions make from values. The text of {@code Object.toString()} is rejected, because it
- * differs in each JVM.
+ * Rules for texts that expressions make from values. The results of {@code Object.toString()} and {@code
+ * Object.hashCode()} are rejected, because they differ in each JVM.
  */
 final class Texts {
 
