@@ -71,7 +71,7 @@ final class CanonicalJson {
         isUnsorted = false;
     }
 
-    /** Begins an array. Returns false if the document exceeds a limit. Other steps that return a boolean do so, too. */
+    /** Begins an array. Like other steps that return a boolean, returns false if the document exceeds a limit. */
     boolean beginArray() {
         text.add('[');
         return push(ARRAY);

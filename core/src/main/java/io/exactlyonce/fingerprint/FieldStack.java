@@ -122,7 +122,8 @@ final class FieldStack {
     }
 
     /**
-     * Compares the names of two fields. The first characters are compared alone first, because most names differ there.
+     * Compares the names of two fields. Their first characters are compared before the whole names, because most names
+     * differ there.
      */
     private int compare(int one, int other) {
         int from = begins[one] + 1;
