@@ -3,8 +3,8 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 
 /**
- * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods. A method names its factory in the
- * attribute {@code factory}:
+ * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods. A method names its factory in
+ * the attribute {@code factory}:
  *
  * <pre>{@code
  * @Bean

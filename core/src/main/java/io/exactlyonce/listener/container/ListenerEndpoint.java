@@ -74,8 +74,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Returns the settings of the container that an application's factory has made.
      *
-     * @throws InvalidListenerException if this endpoint has not set the container up, if no method of the listener
-     *     claims keys, or if the container would call something other than the annotated method. The last rule does not
+     * @throws InvalidListenerException if this endpoint has not set the container up, if the container calls no
+     *     exactly-once listener, or if it would call something other than the annotated method. The last rule does not
      *     apply in observe mode
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {

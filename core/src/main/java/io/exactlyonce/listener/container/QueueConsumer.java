@@ -61,10 +61,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /**
-     * The longest time of each wait in the polling loop. After the wait, the loop checks whether the listener has
-     * stopped.
-     */
+    /** The longest time of each wait in the polling loop. The waits are short, so that the loop soon detects a stop. */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
     /**
