@@ -13,9 +13,9 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * The operations that a client of SQS implements, and the configuration that it shows. Each operation of {@link
- * SqsAsyncClient} has a default that throws {@link UnsupportedOperationException}. So a wrapper compiles even if it
- * lacks most operations.
+ * The operations that a client of SQS implements, and the configuration that it returns. {@link SqsAsyncClient} has a
+ * default for each operation, which throws {@link UnsupportedOperationException}. So a wrapper around a client compiles
+ * even if the wrapper lacks most operations.
  */
 public final class ClientAbilities {
 
@@ -29,8 +29,9 @@ public final class ClientAbilities {
     private ClientAbilities() {}
 
     /**
-     * Returns the names of operations that a listener needs, and that the client's class does not implement. Empty for
-     * a class that implements none of them, such as a mock's, because reflection does not show what a mock can do.
+     * Returns the names of the operations that a listener needs and the client's class does not implement. Returns an
+     * empty list if the class implements none of the operations, because such a class may be a mock, whose abilities
+     * reflection does not show.
      */
     public static List<String> missing(SqsAsyncClient client) {
         List<String> missing = NEEDED.entrySet().stream()
@@ -41,7 +42,10 @@ public final class ClientAbilities {
         return missing.size() == NEEDED.size() ? List.of() : missing;
     }
 
-    /** A native image has no methods to reflect on; there, a missing operation is found when it is called. */
+    /**
+     * Returns whether the client's class inherits the default of an operation. Returns false in a native image, which
+     * has no methods to reflect on. In a native image, a missing operation fails when it is called.
+     */
     private static boolean isDefault(SqsAsyncClient client, String operation, Class<?> request) {
         try {
             return client.getClass().getMethod(operation, request).isDefault();
@@ -50,7 +54,7 @@ public final class ClientAbilities {
         }
     }
 
-    /** Returns the client's configuration. Empty for a wrapper that does not show it. */
+    /** Returns the client's configuration; empty for a wrapper that does not return its client's configuration. */
     public static Optional<SqsServiceClientConfiguration> configuration(SqsAsyncClient client) {
         try {
             return Optional.ofNullable(client.serviceClientConfiguration());

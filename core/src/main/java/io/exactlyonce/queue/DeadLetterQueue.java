@@ -38,14 +38,16 @@ import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
 /**
- * The dead-letter queue of a listener's queue: shows messages without taking them, and sends chosen ones back. Methods
- * wait for SQS, one request at a time, each for some seconds at most.
+ * The dead-letter queue of a listener's queue. Returns messages and leaves them visible, and sends chosen messages back
+ * to the listener's queue. Methods wait for SQS. They send one request at a time, and a request takes a few seconds at
+ * most.
  *
- * <p>A message is first sent, and only then deleted. A crash in between leaves the message in both queues, and its key
- * suppresses the second one. The opposite order could lose the message.
+ * <p>A chosen message is first sent to the listener's queue, and then deleted from the dead-letter queue. After a crash
+ * between the two steps, both queues have the message. If the message is redriven again, its key suppresses the second
+ * copy. The opposite order could lose the message.
  *
- * <p>Each lookup counts as a receive of the dead-letter queue. The number of receives matters only if the dead-letter
- * queue itself has a dead-letter queue: after enough lookups, SQS would move a message there. Such a queue is not read.
+ * <p>SQS counts each lookup of a message as a receive. After enough receives, SQS moves the message to the next
+ * dead-letter queue, if there is one. So a dead-letter queue that has its own dead-letter queue is not read.
  */
 public final class DeadLetterQueue {
 
@@ -57,28 +59,35 @@ public final class DeadLetterQueue {
     /** SQS's limit on the attributes of a message. */
     private static final int MOST_ATTRIBUTES = 10;
 
-    /** The most receives of a search for chosen messages: it sees about the oldest 500 messages. */
+    /**
+     * The most receives of one search. A receive returns up to ten messages, so a search reaches about the oldest 500.
+     */
     private static final int MOST_RECEIVES = 50;
 
     /**
-     * How long a search hides the messages that it receives from other consumers. After a crash they stay invisible for
-     * this time.
+     * The visibility timeout of the messages that a search receives. Other consumers do not get these messages until
+     * the search makes them visible again. After a crash, the messages stay invisible until the timeout ends.
      */
     private static final int SEARCH_SECONDS = 60;
 
     /**
-     * A receive that may wait makes SQS query all of its servers, so that it finds messages of a queue that has few.
+     * The wait of a receive. A receive that may wait queries all of SQS's servers. A receive without a wait queries
+     * some of the servers, and could miss the messages of a queue that has few.
      */
     private static final int WAIT_SECONDS = 1;
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
-    /** The longest search: at its end, the messages of its first receive are still invisible. */
+    /**
+     * The longest search: half of {@link #SEARCH_SECONDS}, so that the messages of the first receive are still
+     * invisible when the search ends.
+     */
     private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
 
     /**
-     * If a FIFO queue had a deduplication ID within the last five minutes, SQS accepts another message with this ID,
-     * and drops it. One more minute covers differences of clocks.
+     * The age that a message of a FIFO queue must have before it is redriven. For five minutes after a message was
+     * sent, SQS accepts another message with the same deduplication ID, but drops it. One more minute covers
+     * differences between clocks.
      */
     private static final Duration DEDUPLICATION = Duration.ofMinutes(6);
 
@@ -95,9 +104,9 @@ public final class DeadLetterQueue {
     /**
      * Some messages of the queue.
      *
-     * @param approximateCount messages of the whole queue; {@code null} if SQS did not return it
-     * @param at SQS's time, or this machine's if SQS did not return it
-     * @param obstacle why the queue was not read; {@code null} if it was
+     * @param approximateCount number of messages in the whole queue; {@code null} if SQS did not return the number
+     * @param at when the messages were read, by SQS's clock; by this machine's clock if SQS's time is not known
+     * @param obstacle why the queue was not read; {@code null} if the queue was read
      */
     public record Look(
             List<Message> messages,
@@ -108,10 +117,11 @@ public final class DeadLetterQueue {
     /**
      * The result of redriving a chosen message.
      *
-     * @param isSent whether the message is in its source queue
-     * @param newMessageId its id there; {@code null} if it is not
-     * @param problem why it was not sent, or is still in the dead-letter queue; {@code null} if neither
-     * @param isRefused whether SQS refused the request
+     * @param isSent whether SQS confirmed that a copy is in the source queue
+     * @param newMessageId the copy's id; {@code null} if no copy is confirmed
+     * @param problem why no copy is confirmed, or why the message is still in the dead-letter queue; {@code null} if
+     *     the message was sent and deleted
+     * @param isRefused whether a request to SQS failed
      */
     public record Redriven(
             String messageId,
@@ -121,11 +131,11 @@ public final class DeadLetterQueue {
             boolean isRefused) {}
 
     /**
-     * The end of a search for chosen messages.
+     * The result of a search for chosen messages.
      *
-     * @param redriven one for each chosen message that was found
-     * @param failure why the search ended early; {@code null} if it did not
-     * @param obstacle why the queue was not searched; {@code null} if it was
+     * @param redriven a result for each chosen message that was found
+     * @param failure the failure of the receive that ended the search early; {@code null} if no receive failed
+     * @param obstacle why the queue was not searched; {@code null} if the queue was searched
      */
     public record Search(
             List<Redriven> redriven,
@@ -133,9 +143,9 @@ public final class DeadLetterQueue {
             @Nullable String obstacle) {}
 
     /**
-     * Makes the dead-letter queue of a queue.
+     * Makes the dead-letter queue of a listener's queue.
      *
-     * @return {@code null} if no dead-letter queue of the queue is known
+     * @return {@code null} if the queue's attributes name no dead-letter queue, or were not read
      */
     public static @Nullable DeadLetterQueue of(SqsQueue source, InstantSource clock) {
         QueueAttributes.Redrive redrive = source.attributes().redrive();
@@ -154,7 +164,10 @@ public final class DeadLetterQueue {
         return arn.resourceAsString();
     }
 
-    /** Returns up to ten messages, which stay visible. Returns none if reading could move the queue's messages. */
+    /**
+     * Returns up to ten messages, which stay visible. Returns no messages, but an obstacle, if the queue has a
+     * dead-letter queue of its own.
+     */
     public Look look() {
         QueueAttributes attributes = attributes();
         Long count = attributes.number(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES);
@@ -171,19 +184,23 @@ public final class DeadLetterQueue {
                 .join();
     }
 
-    /** Returns why the queue is not read; {@code null} if it may be. */
+    /**
+     * Returns why the queue must not be read: it has a dead-letter queue of its own. Returns {@code null} if the queue
+     * may be read.
+     */
     private static @Nullable String obstacle(QueueAttributes attributes) {
         QueueAttributes.Redrive next = attributes.redrive();
         return next == null ? null : MOVED.formatted(next.name());
     }
 
     /**
-     * Sends up to ten chosen messages back to the queue that they came from, and deletes them. All other messages are
-     * visible again afterwards. Does not search if reading could move the queue's messages.
+     * Sends up to ten chosen messages back to the listener's queue, and deletes them from the dead-letter queue. Then
+     * makes the other received messages visible again. Receives no messages if the queue has a dead-letter queue of its
+     * own.
      *
      * @param chosen returns whether a message is to be redriven
      * @param isDone returns whether all chosen messages have been found
-     * @return one result for each chosen message that was found, also if a later request to SQS failed
+     * @return a result for each chosen message that was found, even if a later request to SQS failed
      */
     public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
         String obstacle = obstacle(attributes());
@@ -191,7 +208,7 @@ public final class DeadLetterQueue {
             return new Search(List.of(), null, obstacle);
         }
         List<Redriven> redriven = new ArrayList<>();
-        // Without bodies: a sender may have filled the queue with messages of 1 MiB.
+        // The map has no bodies of messages, because a sender may have filled the queue with messages of 1 MiB.
         Map<String, String> others = new LinkedHashMap<>();
         Set<String> stuckGroups = new HashSet<>();
         RuntimeException failed = null;
@@ -227,7 +244,11 @@ public final class DeadLetterQueue {
         return new Search(redriven, failed, null);
     }
 
-    /** Keeps the order of a group: no message is sent before an earlier chosen one of its queue and group that stays. */
+    /**
+     * Redrives a message. If an earlier chosen message of a FIFO group stays in the dead-letter queue, later messages
+     * of the group stay, too, so that the group keeps its order. A message that stays because it came from another
+     * queue does not stop its group.
+     */
     private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
         if (group != null && stuckGroups.contains(group)) {
@@ -279,9 +300,9 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns why a message cannot be redriven; {@code null} if it can be.
+     * Returns why a message cannot be redriven; {@code null} if the message can be redriven.
      *
-     * @param now by SQS's clock
+     * @param now the time by SQS's clock
      */
     public @Nullable String obstacle(Message message, Instant now) {
         if (isOfAnotherQueue(message)) {
@@ -301,12 +322,15 @@ public final class DeadLetterQueue {
                 .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
     }
 
-    /** Returns whether another queue has this dead-letter queue, too. */
+    /** Returns whether two source queues share one dead-letter queue: this object and the other have the same ARN. */
     public boolean isSharedWith(DeadLetterQueue other) {
         return arn.equals(other.arn);
     }
 
-    /** Returns whether a message came from another queue that shares this dead-letter queue. */
+    /**
+     * Returns whether a message came from another queue that shares this dead-letter queue. Returns false if the
+     * message may have come from the listener's queue.
+     */
     public boolean isOfAnotherQueue(Message message) {
         String came = cameFrom(message);
         return came != null && QueueAddress.configured(came).differsFrom(QueueAddress.of(source));
@@ -316,7 +340,10 @@ public final class DeadLetterQueue {
         return message.attributes().get(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN);
     }
 
-    /** Returns whether the copy of a message, which has a new id, would have another key. */
+    /**
+     * Returns whether a copy of the message would have another key. The copy has another key if the key is the
+     * message's id, and the message has no room for an attribute that carries the key.
+     */
     private boolean lacksRoomForItsKey(Message message) {
         if (message.messageAttributes().size() < MOST_ATTRIBUTES) {
             return false;
@@ -331,7 +358,9 @@ public final class DeadLetterQueue {
         return source.queueUrl().endsWith(".fifo");
     }
 
-    /** Returns a time of a message; {@code null} if SQS did not return it. */
+    /**
+     * Returns the time that a system attribute of a message contains; {@code null} if SQS did not return the attribute.
+     */
     public static @Nullable Instant time(Message message, MessageSystemAttributeName name) {
         try {
             return Instant.ofEpochMilli(
@@ -341,7 +370,10 @@ public final class DeadLetterQueue {
         }
     }
 
-    /** Copies body, attributes, group, deduplication ID and trace header. The copy gets a new message id. */
+    /**
+     * Returns a request that sends a copy of the message: its body, attributes, group, deduplication ID and trace
+     * header. If the key is the message's id, an attribute carries the key, because the copy gets a new id.
+     */
     private SendMessageRequest copy(Message message) {
         Map<String, String> system = message.attributesAsStrings();
         Map<String, MessageAttributeValue> attributes = new HashMap<>(message.messageAttributes());
@@ -384,7 +416,10 @@ public final class DeadLetterQueue {
         }
     }
 
-    /** Makes messages visible again. If that fails, they become visible when the search's visibility timeout ends. */
+    /**
+     * Makes messages visible again. If a request fails, its messages become visible when the visibility timeout of the
+     * search ends.
+     */
     private void show(List<String> receiptHandles) {
         for (int from = 0; from < receiptHandles.size(); from += MOST) {
             List<String> some = receiptHandles.subList(from, Math.min(from + MOST, receiptHandles.size()));
@@ -419,8 +454,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns SQS's time, or this machine's if the response does not show it: a client of the application may not pass
-     * it on.
+     * Returns the time of a response by SQS's clock. Returns this machine's time if the response has no readable date,
+     * for example because a wrapper around the client drops the HTTP headers.
      */
     private Instant at(ReceiveMessageResponse response) {
         try {

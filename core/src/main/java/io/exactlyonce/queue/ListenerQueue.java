@@ -3,7 +3,7 @@ package io.exactlyonce.queue;
 import java.util.Comparator;
 
 /**
- * A listener on one of its queues. Everything that is counted, measured or shown per listener and queue has this key.
+ * A listener and one of its queues: the key of everything that is counted, measured or reported per listener and queue.
  *
  * @param listener the listener's id
  * @param queue the queue's name

@@ -3,19 +3,19 @@ package io.exactlyonce.queue;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** Reads the idempotency keys of messages outside of deliveries, such as those in a dead-letter queue. Thread-safe. */
+/** Reads the keys of messages outside of deliveries, such as messages in a dead-letter queue. Thread-safe. */
 @FunctionalInterface
 public interface MessageKeys {
 
     /**
      * The key of a message.
      *
-     * @param attribute the message attribute that must carry the key in a copy of the message, because the key is
-     *     the message's id; {@code null} if a copy has the same key anyway
+     * @param attribute the message attribute in which a copy of the message must carry the key, if the key is the
+     *     message's id; {@code null} if a copy has the same key anyway
      */
     record Key(String scope, String key, @Nullable String attribute) {
 
-        /** Leaves out the key, which may be personal data. */
+        /** Returns a text without the key, which may be personal data. */
         @Override
         public String toString() {
             return "a key of " + scope;

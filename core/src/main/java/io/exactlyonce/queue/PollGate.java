@@ -3,7 +3,8 @@ package io.exactlyonce.queue;
 import java.time.Duration;
 
 /**
- * Decides whether a listener may poll, by the outcomes of claims on its claim path. The default always permits polling.
+ * Decides whether a listener may poll: polls pause while claims on the listener's claim path get no answer. The default
+ * methods always permit polling.
  */
 @FunctionalInterface
 public interface PollGate {
@@ -11,21 +12,24 @@ public interface PollGate {
     /** Permits every poll. */
     PollGate OPEN = () -> "claims";
 
-    /** Returns the listener's claim path: {@code claims}, or the name of a transaction manager. */
+    /** Returns the path of the listener's claims: {@code claims}, or the name of a transaction manager. */
     String claimPath();
 
-    /** Called when a claim on this path was answered. */
+    /** Called when a claim on this path got an answer. */
     default void answered() {}
 
     /** Called when a claim on this path got no answer. */
     default void unanswered(Throwable why) {}
 
-    /** Returns whether claims on this path get no answer. */
+    /** Returns whether polls are paused, because claims on this path get no answer. */
     default boolean isPaused() {
         return false;
     }
 
-    /** Returns whether the listener may poll: claims are answered, or the next poll is due as a test. */
+    /**
+     * Returns whether the listener may poll now. Returns true while claims are answered. If polls are paused, returns
+     * true when a trial poll is due, whose messages test whether claims are answered again.
+     */
     default boolean permitsPolling() {
         return true;
     }
@@ -33,7 +37,8 @@ public interface PollGate {
     /**
      * Waits until the listener may poll.
      *
-     * @return whether the listener may poll
+     * @param longest the longest wait
+     * @return whether the listener may poll; false if the wait ended first
      */
     default boolean awaitPolling(Duration longest) throws InterruptedException {
         return true;

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * How a listener polls a queue.
  *
- * @param timeout how long a poll waits for messages at the server
- * @param most how many polls may wait at a time; each keeps a connection
+ * @param timeout how long a poll waits at SQS for messages
+ * @param most how many polls of the listener may wait at a time; each one occupies a connection
  */
 public record Polling(Duration timeout, int most) {
 

@@ -16,14 +16,15 @@ import software.amazon.awssdk.arns.Arn;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * The place of a queue, as far as it is known. Queues of one name may exist in several regions, accounts and servers. A
- * name alone fits all of them. An ARN, and a URL of AWS, also contain region and account.
+ * The address of a queue, as far as it is known. Several regions, accounts and servers may each have a queue of the
+ * same name, so an address that has only a name may mean any of them. An ARN or a URL of AWS also contains the region
+ * and the account.
  *
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers the server's addresses, which may have several spellings: {@link #AWS} for all of AWS; empty if
- *     the server is unknown
+ * @param servers the spellings of the server's address, or {@link #AWS} for all servers of AWS; empty if the server is
+ *     unknown
  */
 public record QueueAddress(
         String name, @Nullable String account, @Nullable String region, Set<String> servers) {
@@ -40,7 +41,7 @@ public record QueueAddress(
     private static final int HTTPS_PORT = 443;
     private static final int HTTP_PORT = 80;
 
-    /** Returns the name of a queue that a listener gives by name, URL or ARN. */
+    /** Returns the name of a queue from its name, URL or ARN. */
     public static String name(String queue) {
         int end = queue.length();
         while (end > 0 && queue.charAt(end - 1) == '/') {
@@ -50,8 +51,8 @@ public record QueueAddress(
     }
 
     /**
-     * Returns the address that a listener's text contains. The server of an emulator's URL counts as unknown, because
-     * the client sends its requests to its own endpoint.
+     * Returns the address that a listener's configuration contains. If the URL is not one of AWS, the server counts as
+     * unknown, because the client sends its requests to the client's own endpoint and not to the server in the URL.
      *
      * @param queue a name, URL or ARN
      */
@@ -105,8 +106,8 @@ public record QueueAddress(
     }
 
     /**
-     * Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws for some texts that begin like an
-     * ARN.
+     * Parses an ARN of SQS. Returns {@code null} for another text, even if the SDK's parser throws, as for some texts
+     * that begin like an ARN.
      */
     private static @Nullable Arn arn(String text) {
         try {
@@ -118,7 +119,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns whether the two are certainly different queues. Returns false if that is unknown. */
+    /** Returns whether this queue certainly differs from the other. Returns false if both may be one queue. */
     public boolean differsFrom(QueueAddress other) {
         return !name.equals(other.name)
                 || isOther(account, other.account)
@@ -139,7 +140,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns host and port, with one spelling for all names of this machine. */
+    /** Returns host and port of a server. All loopback names of this machine become {@code localhost}. */
     private static String server(URI uri) {
         String host = uri.getHost().toLowerCase(Locale.ROOT);
         int usual = "https".equalsIgnoreCase(uri.getScheme()) ? HTTPS_PORT : HTTP_PORT;

@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
 
-    /** An ARN that may be logged: printable, and of bounded length. SQS's own are shorter. */
+    /** The form of an ARN that may be logged: at most 1,000 printable characters. ARNs of SQS are shorter. */
     private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
     /** The attributes of a queue that was not read. */
@@ -30,11 +30,11 @@ public final class QueueAttributes {
      * A redrive policy.
      *
      * @param target the dead-letter queue's ARN
-     * @param maxReceiveCount number of receives after which SQS moves a message there
+     * @param maxReceiveCount number of receives after which SQS moves a message to the dead-letter queue
      */
     public record Redrive(String target, int maxReceiveCount) {
 
-        /** Returns the dead-letter queue's name: the last part of its ARN. */
+        /** Returns the dead-letter queue's name, which is the last part of its ARN. */
         public String name() {
             return target.substring(target.lastIndexOf(':') + 1);
         }
@@ -58,7 +58,10 @@ public final class QueueAttributes {
                 .thenApply(response -> new QueueAttributes(response.attributes()));
     }
 
-    /** Reads the redrive policy, which SQS sends as JSON, with its number quoted or not. */
+    /**
+     * Reads a redrive policy, which is JSON. The number in the policy may be quoted. Returns {@code null} if there is
+     * no usable policy.
+     */
     private static @Nullable Redrive redrive(String policy) {
         try {
             JsonNode json = JsonMapper.shared().readTree(policy);
@@ -70,34 +73,37 @@ public final class QueueAttributes {
         }
     }
 
-    /** Returns the queue's dead-letter queue; {@code null} if it has none. */
+    /** Returns the queue's redrive policy; {@code null} if the queue has no dead-letter queue. */
     public @Nullable Redrive redrive() {
         return redrive;
     }
 
-    /** Returns the number of receives after which SQS moves a message; {@code null} without a dead-letter queue. */
+    /**
+     * Returns the number of receives after which SQS moves a message to the dead-letter queue; {@code null} if the
+     * queue has none.
+     */
     public @Nullable Integer maxReceiveCount() {
         return redrive == null ? null : redrive.maxReceiveCount();
     }
 
-    /** Returns an attribute's text; empty if SQS did not return it. */
+    /** Returns an attribute's text; empty if SQS did not return the attribute. */
     public String text(QueueAttributeName name) {
         return values.getOrDefault(name.toString(), "");
     }
 
-    /** Returns an attribute that is a number; {@code null} if SQS did not return it. */
+    /** Returns an attribute that is a number; {@code null} if SQS did not return the number. */
     public @Nullable Long number(QueueAttributeName name) {
         String value = text(name);
         return value.matches("\\d{1,18}") ? Long.valueOf(value) : null;
     }
 
-    /** Returns how long the queue keeps a message; {@code null} if SQS did not return it. */
+    /** Returns how long the queue keeps a message; {@code null} if SQS did not return this time. */
     public @Nullable Duration retention() {
         Long seconds = number(QueueAttributeName.MESSAGE_RETENTION_PERIOD);
         return seconds == null ? null : Duration.ofSeconds(seconds);
     }
 
-    /** Returns all attributes by SQS's names, sorted. */
+    /** Returns all attributes under SQS's names for them, sorted by name. */
     public Map<String, String> values() {
         return new TreeMap<>(values);
     }

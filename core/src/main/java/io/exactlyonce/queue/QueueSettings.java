@@ -3,13 +3,13 @@ package io.exactlyonce.queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a queue that apply to a listener's messages. They may change at any time; each delivery keeps the
- * settings with which its message was requested.
+ * The settings of a queue that apply to a listener's messages. The settings may change at any time, so each delivery
+ * keeps the settings that applied when its message was requested.
  *
  * @param window the visibility timeout of the messages that the listener receives from the queue
- * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the
- *     queue has none
- * @param deadLetterQueue the name of the dead-letter queue; {@code null} if the queue has none, or it is not known
+ * @param maxReceiveCount number of receives after which SQS moves a message to the dead-letter queue; {@code null} if
+ *     the queue has none
+ * @param deadLetterQueue name of the dead-letter queue; {@code null} if the queue has none, or if its name is not known
  */
 public record QueueSettings(
         VisibilityWindow window,
@@ -29,12 +29,15 @@ public record QueueSettings(
                 : new QueueSettings(window, redrive.maxReceiveCount(), redrive.name());
     }
 
-    /** Returns these settings for a queue without a dead-letter queue. */
+    /** Returns the same settings without the dead-letter queue. */
     public QueueSettings withoutDeadLetters() {
         return new QueueSettings(window, null);
     }
 
-    /** Returns whether SQS moves a message to the dead-letter queue instead of delivering it once more. */
+    /**
+     * Returns whether SQS moves a message that was received this often to the dead-letter queue, instead of delivering
+     * the message again.
+     */
     public boolean isLastReceive(int receiveCount) {
         return maxReceiveCount != null && receiveCount >= maxReceiveCount;
     }

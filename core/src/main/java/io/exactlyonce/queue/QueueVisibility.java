@@ -11,27 +11,30 @@ public interface QueueVisibility {
 
     /** The result of one change. */
     enum Result {
-        /** The queue accepted the change; another consumer may still have the message. */
+        /**
+         * The queue accepted the change. Another consumer may have the message nevertheless, because a standard queue
+         * also accepts changes by old receipt handles.
+         */
         CHANGED,
-        /** The queue will never accept the change: the receipt handle has expired. */
+        /** The queue will never accept the change, for example because the receipt handle has expired. */
         REFUSED,
         /** The change may succeed if it is repeated. */
         FAILED
     }
 
     /**
-     * A request to make a message visible.
+     * A request to change when a message becomes visible.
      *
-     * @param receiptHandle names the delivery
-     * @param seconds from now; 0 for at once
+     * @param receiptHandle identifies the delivery of the message
+     * @param seconds the time from now until the message becomes visible; 0 makes the message visible at once
      */
     record Change(String receiptHandle, int seconds) {}
 
     /**
-     * The results of changes. The caller logs failures, because it decides whether to try again.
+     * The results of changes. The caller logs failures, because the caller decides whether to repeat a change.
      *
-     * @param results by receipt handle
-     * @param failure why a request failed; {@code null} if the queue responded to all
+     * @param results results by receipt handle; a change whose request failed has none
+     * @param failure why a request failed; {@code null} if the queue responded to all requests
      */
     record Answers(Map<String, Result> results, @Nullable Throwable failure) {
 
@@ -40,7 +43,7 @@ public interface QueueVisibility {
             this(results, null);
         }
 
-        /** Returns the result for a receipt handle: a change without an answer has failed. */
+        /** Returns the result for a receipt handle. Returns {@link Result#FAILED} for a change without an answer. */
         public Result of(String receiptHandle) {
             return results.getOrDefault(receiptHandle, Result.FAILED);
         }
@@ -49,7 +52,7 @@ public interface QueueVisibility {
     /**
      * Sends the changes in as few requests as possible.
      *
-     * @return a result for each receipt handle; never fails
+     * @return a future that never fails; completes when each request has been answered or has failed
      */
     CompletableFuture<Answers> change(List<Change> changes);
 }

@@ -8,11 +8,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A
- * kind of line is logged for the first receive of each message, at most {@value #MOST} times in an interval. Other
- * receives are counted. Their count is logged with the next line, at most once in an interval.
+ * Limits the log lines that a sender can cause with each receive of a message, so that bad messages cannot fill the
+ * log. Each kind of line has an interval. In each interval, the following lines are logged:
  *
- * <p>Each subscription has its own instance. It remembers no messages, and a bounded number of subjects. Thread-safe.
+ * <ul>
+ *   <li>the first line, even if it reports nothing new;
+ *   <li>up to {@value #MOST} lines that report something new, such as the first receive of a message.
+ * </ul>
+ *
+ * <p>Other lines are left out and counted, and the next line contains their number.
+ *
+ * <p>Each subscription has its own instance, which keeps no messages, and a bounded number of subjects. Thread-safe.
  */
 public final class RepeatedLines {
 
@@ -25,7 +31,7 @@ public final class RepeatedLines {
         UNREADABLE(Duration.ofMinutes(1)),
         /** The message has no usable key. */
         NO_KEY(Duration.ofMinutes(1)),
-        /** The message has no key, and goes on without one. */
+        /** The message has no key, and is skipped or handled without a claim, by {@code whenKeyMissing}. */
         KEY_MISSING(Duration.ofMinutes(1)),
         /** The store rejects the key. */
         REJECTED_KEY(Duration.ofMinutes(1)),
@@ -33,7 +39,7 @@ public final class RepeatedLines {
         NO_ARGUMENT(Duration.ofMinutes(1)),
         /** The key is completed for other content. */
         MISMATCH(Duration.ofMinutes(1)),
-        /** The key is parked. Only an operator changes that, hours later. */
+        /** The key is parked. The interval is long, because an operator may decide only hours later. */
         PARKED(Duration.ofHours(1)),
         /** The SDK has repeated a receive. */
         REPEATED_RECEIVE(Duration.ofHours(1));
@@ -44,7 +50,7 @@ public final class RepeatedLines {
             this.interval = interval;
         }
 
-        /** Returns the time between two lines about later receives. */
+        /** Returns the shortest time between two lines that report nothing new. */
         public Duration interval() {
             return interval;
         }
@@ -58,10 +64,10 @@ public final class RepeatedLines {
 
     private final Map<Object, Line> lines = new HashMap<>();
 
-    /** The subjects of earlier lines, the latest last. */
+    /** The subjects of earlier lines, from the earliest to the latest. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
-    /** Returns whether a subject, such as the hash of a key, is new. The last thousand subjects are remembered. */
+    /** Returns whether a subject, such as the hash of a key, is not among the last {@value #MOST} subjects. */
     public synchronized boolean isFirst(Object subject) {
         boolean isFirst = !subjects.remove(subject);
         subjects.add(subject);
@@ -72,17 +78,17 @@ public final class RepeatedLines {
     }
 
     /**
-     * Returns the end of a line that is to be logged: empty, or the number of lines that were left out. Returns {@code
-     * null} if this line is left out, too.
+     * Returns the end of a line that is to be logged: empty, or a text with the number of lines that were left out
+     * before it. Returns {@code null} if the caller must leave out its line, too.
      *
      * @param isNew whether the line reports something new, such as the first receive of a message
-     * @param now by a monotonic clock, in nanoseconds
+     * @param now the time by a monotonic clock, in nanoseconds
      */
     public @Nullable String next(Kind kind, boolean isNew, long now) {
         return next(kind, kind.interval, isNew, now);
     }
 
-    /** Returns whether a line without news is due: once in an interval. */
+    /** Returns whether a line that reports nothing new is due, which happens once in an interval. */
     public boolean isDue(Object kind, Duration interval, long now) {
         return next(kind, interval, false, now) != null;
     }

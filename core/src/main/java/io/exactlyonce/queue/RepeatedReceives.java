@@ -9,9 +9,10 @@ import software.amazon.awssdk.metrics.MetricCollection;
 import software.amazon.awssdk.metrics.MetricPublisher;
 
 /**
- * Logs receives that the SDK repeated with success. If an answer is lost, its messages are invisible, and the
- * repetition returns none of them. If a network device breaks each answer that has messages, all messages go to the
- * dead-letter queue unseen. The SDK reports its repetitions only to publishers of metrics.
+ * Logs receives that failed and that the SDK then repeated successfully, with at most one line an hour. If the answer
+ * to the failed receive was lost, its messages are invisible, and the repeated receive returns none of them. So if a
+ * network device breaks each answer that has messages, SQS moves all messages to the dead-letter queue, and no handler
+ * gets them. The SDK reports its repetitions only to publishers of metrics, so this class is such a publisher.
  */
 public final class RepeatedReceives implements MetricPublisher {
 

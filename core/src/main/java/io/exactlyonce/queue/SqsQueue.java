@@ -21,8 +21,8 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 
 /**
- * A queue of SQS: changes visibility, and deletes, with ten messages in a request. SQS reports an entry that failed
- * inside a successful response, so every response is read entry by entry.
+ * A queue of SQS. Changes visibility timeouts and deletes messages, with up to ten messages in a request. A successful
+ * response of SQS may contain failed entries, so every response is read entry by entry.
  */
 public final class SqsQueue implements QueueVisibility {
 
@@ -31,10 +31,16 @@ public final class SqsQueue implements QueueVisibility {
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
 
-    /** Every request is a stage after this one. So an exception that the client throws fails the stage. */
+    /**
+     * A completed stage, after which each request is chained. If the client throws, the request's stage fails, and the
+     * caller gets no exception.
+     */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
-    /** The timeout of a delete. Until then, the message is renewed, and its FIFO group waits. */
+    /**
+     * The timeout of a delete, unless the client has a shorter one. While a delete has no answer, the message's
+     * visibility timeout is renewed, and the next message of its FIFO group waits.
+     */
     private static final Duration LONGEST_DELETE = Duration.ofMinutes(1);
 
     private static final int LONGEST_REASON = 200;
@@ -55,12 +61,13 @@ public final class SqsQueue implements QueueVisibility {
     };
 
     /**
-     * Makes an adapter.
+     * Makes a queue.
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window the messages' visibility timeout. A request, including the SDK's retries, may take a sixth of
-     *     it, within 0.5 s and 10 s. So after a request that hangs there is time for another
+     * @param window the messages' visibility timeout. A change of visibility, including the SDK's retries, may take a
+     *     sixth of this time, but at least 0.5 s and at most 10 s. So another request has time after a request that
+     *     hangs
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -74,7 +81,7 @@ public final class SqsQueue implements QueueVisibility {
                 .build();
     }
 
-    /** Changes the visibility timeout of messages that are received from now on. */
+    /** Adapts the timeout of requests to the visibility timeout of messages that are received from now on. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }
@@ -83,7 +90,8 @@ public final class SqsQueue implements QueueVisibility {
      * Starts to keep the queue's attributes.
      *
      * @param atStart the attributes that were read when the listener started
-     * @param reader gets each later response first; a response for which it throws counts as unread
+     * @param reader gets the attributes of each later response before they are kept. If the reader throws, the
+     *     attributes are not kept
      */
     public void watch(QueueAttributes atStart, Consumer<QueueAttributes> reader) {
         this.attributes = atStart;
@@ -109,12 +117,12 @@ public final class SqsQueue implements QueueVisibility {
         return polling;
     }
 
-    /** Sets the client timeout that ended a poll before the poll's own wait was over. */
+    /** Records the client's timeout, approximately, that ended a poll while the poll still waited at SQS. */
     public void clientPatience(Duration met) {
         clientPatience = met;
     }
 
-    /** Returns the client's shortest timeout that ended a poll, approximately; {@code null} if there was none. */
+    /** Returns the client's timeout that last ended a poll, approximately; {@code null} if no poll ended so. */
     public @Nullable Duration clientPatience() {
         return clientPatience;
     }
@@ -185,8 +193,8 @@ public final class SqsQueue implements QueueVisibility {
     /**
      * Deletes messages in one request.
      *
-     * @param receiptHandles ten at most
-     * @return a result for each; fails if the request does, or takes longer than a minute
+     * @param receiptHandles at most ten
+     * @return a result for each receipt handle. The future fails if the request fails, or has no answer within a minute
      */
     public CompletableFuture<Map<String, Result>> delete(List<String> receiptHandles) {
         List<DeleteMessageBatchRequestEntry> entries = new ArrayList<>();
@@ -207,7 +215,10 @@ public final class SqsQueue implements QueueVisibility {
         return results;
     }
 
-    /** Numbers the entries, so that two receipts of one message do not make SQS reject the whole request. */
+    /**
+     * Returns a result for each receipt handle. The ids of entries are numbers and not message ids, because a batch may
+     * have two receipts of one message, and SQS rejects a whole request with two equal ids.
+     */
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
@@ -226,8 +237,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns the index of the entry that an answer names. Returns -1 for an entry that was not sent, so that the other
-     * answers still count.
+     * Returns the index of the entry that an answer names. Returns -1 if no such entry was sent, so that this answer is
+     * ignored, and the other answers of the response count.
      */
     private int index(BatchResultErrorEntry entry, int sent) {
         for (int index = 0; index < sent; index++) {
@@ -243,8 +254,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns whether an entry of a batch would fail again. SQS reports throttling as the sender's fault as well, but a
-     * later request may succeed.
+     * Returns whether a failed entry would fail again, because SQS reports the failure as the sender's fault. Returns
+     * false for throttling: SQS reports throttling as the sender's fault, too, but a later request may succeed.
      */
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())

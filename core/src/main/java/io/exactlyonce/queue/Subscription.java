@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's subscription to one queue, from one start of the listener until its stop. The queue's settings may
- * change meanwhile; the subscription has the settings that were read last.
+ * A listener's subscription to one queue, from a start of the listener until its stop. The queue's settings may change
+ * in this time, and the subscription has the settings that were read last.
  */
 public final class Subscription {
 
@@ -22,11 +22,11 @@ public final class Subscription {
     private volatile boolean stopping;
 
     /**
-     * The current numbers of the subscription, which gauges read.
+     * The subscription's counts, which gauges read, and the limit of its log lines.
      *
-     * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet, including those that wait
+     * @param inFlight deliveries that are not yet deleted, returned or abandoned, including waiting deliveries
      * @param waiting deliveries that wait for the owner of their key, or for the store
-     * @param recording deliveries whose handlers have ended, and whose outcome is not recorded yet
+     * @param recording deliveries whose handlers have ended, but whose outcome is not recorded yet
      * @param lines limits the log lines that senders can cause
      */
     public record Levels(AtomicInteger inFlight, AtomicInteger waiting, AtomicInteger recording, RepeatedLines lines) {
@@ -36,16 +36,16 @@ public final class Subscription {
     }
 
     /**
-     * The bound on attempts of the listener's keys.
+     * The limit on failed attempts at a key of the listener.
      *
-     * @param scope of the keys
-     * @param most attempts that may throw before a key is parked; 0 for any number
+     * @param scope the scope of the listener's keys
+     * @param most number of attempts that may throw before a key is parked; 0 for no limit
      */
     public record Attempts(String scope, int most) {}
 
     /**
-     * Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter
-     * queue.
+     * Begins a subscription that may always poll. The listener's handlers have no timeout, and the queue has no
+     * dead-letter queue.
      */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, new QueueSettings(window, null), null, visibility, PollGate.OPEN);
@@ -57,7 +57,7 @@ public final class Subscription {
      * @param listener the listener's id
      * @param queue the queue's name
      * @param settings the queue's settings at the listener's start
-     * @param timeout the longest run of the listener's handler; {@code null} for none but SQS's ceiling
+     * @param timeout how long the listener's handler may run; {@code null} if only SQS's ceiling of 12 h limits it
      * @param visibility changes the visibility of the queue's messages
      * @param gate decides whether the listener may poll
      */
@@ -95,22 +95,22 @@ public final class Subscription {
         return settings;
     }
 
-    /** Sets the queue's settings. They apply to messages that are requested from now on. */
+    /** Sets the queue's settings, which apply to messages that are requested from now on. */
     public void change(QueueSettings read) {
         settings = read;
     }
 
-    /** Returns the longest run of the listener's handler; {@code null} for none but SQS's ceiling. */
+    /** Returns how long the listener's handler may run; {@code null} if only SQS's ceiling of 12 h limits it. */
     public @Nullable Duration timeout() {
         return timeout;
     }
 
-    /** Sets the bound on attempts of the listener's keys. */
+    /** Sets the limit on failed attempts at a key of the listener. */
     public void bound(Attempts most) {
         attempts = most;
     }
 
-    /** Returns the bound on attempts of the listener's keys; {@code null} if it is not known. */
+    /** Returns the limit on failed attempts at a key of the listener; {@code null} if no limit was set. */
     public @Nullable Attempts attempts() {
         return attempts;
     }
@@ -127,7 +127,7 @@ public final class Subscription {
         return levels;
     }
 
-    /** Marks the listener as stopping: it calls no further handler. */
+    /** Marks the listener as stopping. A stopping listener calls no further handler. */
     public void stop() {
         stopping = true;
     }
@@ -136,7 +136,7 @@ public final class Subscription {
         return stopping;
     }
 
-    /** Returns whether the queue keeps the order of its groups, by its name. */
+    /** Returns whether the queue is a FIFO queue, by its name. */
     public boolean isFifo() {
         return queue().endsWith(FIFO);
     }

@@ -5,13 +5,13 @@ import java.time.Duration;
 /**
  * A visibility timeout: how long SQS hides a received message from other consumers.
  *
- * @param length whole seconds, from 1 s to 12 h, SQS's ceiling
+ * @param length whole seconds, from 1 s to 12 h, which is SQS's ceiling
  */
 public record VisibilityWindow(Duration length) {
 
     /**
-     * The longest time for which SQS hides a message, counted from its receive. An extension does not restart the
-     * count.
+     * The longest time for which SQS hides a message. The time is counted from the receive, even if the visibility
+     * timeout is extended.
      */
     public static final Duration CEILING = Duration.ofHours(12);
 
@@ -25,7 +25,7 @@ public record VisibilityWindow(Duration length) {
                             .formatted(length.toSeconds()));
         }
         if (length.toNanosPart() != 0) {
-            // SQS would drop the fraction, and our deadline would be later than SQS's.
+            // SQS would drop the fraction of a second, so this JVM would compute a later end than SQS.
             throw new IllegalArgumentException("visibility timeout (%s) must be whole seconds".formatted(length));
         }
     }

@@ -1,6 +1,6 @@
 /**
- * Internal: a queue of SQS, its attributes, its requests for visibility timeouts and deletes, and the subscription to
- * it.
+ * Internal: a queue of SQS with its attributes, the requests that change visibility timeouts and delete messages, and a
+ * listener's subscription to the queue.
  *
  * <p>This package uses no other package.
  */
