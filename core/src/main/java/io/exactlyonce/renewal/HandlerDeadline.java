@@ -6,11 +6,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deadline of one call of a handler, by its listener's timeout. A handler that still runs at the deadline is
- * interrupted. Neither its message nor its claim is renewed until the handler ends, so a handler that ignores the
- * interrupt keeps its claim until the lease expires.
+ * The deadline of one call of a handler, set by the listener's timeout. A handler that still runs at the deadline is
+ * interrupted. From the interrupt until the handler ends, neither the message's visibility timeout nor the claim's
+ * lease is renewed. So a handler that ignores the interrupt keeps its claim only until the lease expires.
  *
- * <p>Thread-safe; its monitor is never held while the handler is interrupted.
+ * <p>Thread-safe. The handler is interrupted outside of this object's monitor.
  */
 final class HandlerDeadline {
 
@@ -27,7 +27,7 @@ final class HandlerDeadline {
     /**
      * Called when the handler starts.
      *
-     * @param handler interrupted at the deadline; must not block
+     * @param handler interrupts the handler; must not block
      */
     HandlerDeadline(MessageVisibility visibility, ClaimKey key, Duration timeout, Runnable handler) {
         this.visibility = visibility;
@@ -37,7 +37,7 @@ final class HandlerDeadline {
         this.handler = handler;
     }
 
-    /** Returns whether the deadline has passed, even before the handler is interrupted. */
+    /** Returns whether the deadline has passed, even if the handler is not interrupted yet. */
     boolean isPast() {
         return end - visibility.renewer.now() <= 0;
     }
@@ -47,7 +47,7 @@ final class HandlerDeadline {
         return isExpired;
     }
 
-    /** Interrupts the handler, once, if the deadline has passed. */
+    /** Interrupts the handler if the deadline has passed and the handler has not ended. Later calls do nothing. */
     void expire() {
         synchronized (this) {
             if (isCancelled || isExpired || !isPast()) {
@@ -64,7 +64,7 @@ final class HandlerDeadline {
         visibility.renewer.events.accept(new RenewalEvent.TimedOut(visibility.subscription, key));
     }
 
-    /** Called when the handler ended, so that it is no longer interrupted. */
+    /** Called when the handler has ended, so that no later interrupt reaches its thread. */
     synchronized void cancel() {
         isCancelled = true;
     }

@@ -10,15 +10,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lease of one claim. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling, because a handler
- * that hangs must not hold its key forever.
+ * The lease of one claim. The lease is renewed until {@link #stopRenewal}, but at most until SQS's ceiling of 12 h,
+ * because a handler that hangs must not hold its key forever.
  *
- * <p>The loss of a lease stops the handler, once. A lease is lost when the store says so. It is also lost if, at its
- * end by this JVM's monotonic clock, its renewal is failing or unanswered. An expired lease can still be renewed,
- * because only the store decides whether another worker has taken the key over.
+ * <p>The loss of a lease stops the handler, once, unless the completion of the claim has started. A lease is lost in
+ * these cases:
  *
- * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}, because the process may
- * pause in between.
+ * <ul>
+ *   <li>The store reports that the claim no longer holds its key.
+ *   <li>Renewals fail until shortly before the lease's end by this JVM's monotonic clock.
+ *   <li>A renewal has no answer at the lease's end.
+ *   <li>The lease is about to end, and is no longer renewed because the handler's timeout has passed.
+ *   <li>SQS's ceiling is reached.
+ * </ul>
+ *
+ * <p>A lease that has expired can still be renewed, because only the store decides whether another worker has taken the
+ * key over.
+ *
+ * <p>The process may pause between a call of {@link #isHeld()} and the next step of the caller. So the lease may have
+ * expired when the caller acts on the result.
  */
 public final class Lease extends Renewable {
 
@@ -29,8 +39,8 @@ public final class Lease extends Renewable {
     private final Runnable holder;
 
     /**
-     * @param visibility of the claim's message; {@code null} if the claim has no message
-     * @param holder is stopped if the lease is lost; must not block
+     * @param visibility visibility timeout of the claim's message; {@code null} if the claim has no message
+     * @param holder stops the handler if the lease is lost; must not block
      */
     Lease(
             Renewer renewer,
@@ -45,27 +55,30 @@ public final class Lease extends Renewable {
         this.holder = holder;
     }
 
-    /** Returns whether the lease that the store last granted is still valid by this JVM's monotonic clock. */
+    /** Returns whether the lease is neither lost nor stopped, and not expired by this JVM's monotonic clock. */
     public boolean isHeld() {
         return isOn();
     }
 
     /**
-     * Called when the completion starts. The lease is still renewed, because the completion may take long. If a renewal
-     * then finds that the claim no longer holds its key, the completion may have come first, so the completion's answer
-     * decides.
+     * Called when the completion of the claim starts. The lease is still renewed, because the completion may take long.
+     * If a renewal finds that the claim no longer holds its key, the completion itself may be the reason. So the answer
+     * to the completion decides whether the claim is lost, and not the renewal.
      */
     public void completing() {
         ending = true;
     }
 
-    /** Stops renewal of the lease: the claim has been completed, released or lost. */
+    /** Stops renewal of the lease, because the claim has been completed, released, parked or lost. */
     public void stopRenewal() {
         renewer.leases.remove(this);
         end();
     }
 
-    /** Returns false after a handler's timeout. Then the lease expires, like the message's visibility timeout. */
+    /**
+     * Returns whether the lease is to be renewed. Returns false if renewals are disabled. Also returns false after the
+     * handler's timeout, so that the lease expires as the message's visibility timeout does.
+     */
     @Override
     boolean isKept() {
         return visibility == null ? renewer.schedule.enabled() : visibility.isKept();

@@ -23,12 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}. With it, the lease of the
- * delivery's claim is renewed. Neither is renewed beyond the {@link HandlerDeadline} of a running handler.
+ * The visibility timeout of one delivery, which is renewed from the receive until {@link #stop()}. This object also
+ * starts and stops the renewal of the lease of the delivery's claim. While a handler runs beyond its
+ * {@link HandlerDeadline}, neither the visibility timeout nor the lease is renewed.
  *
- * <p>Losing the visibility timeout is harmless, because the claim still protects the key. After it has expired, another
- * consumer may have the message. On a standard queue our old receipt handle would still act on the message, so the
- * queue is no longer called.
+ * <p>The loss of the visibility timeout is harmless, because the claim still protects the key. After the loss, another
+ * consumer may have the message. On a standard queue, a request with the old receipt handle would still change the
+ * message, so the queue is no longer called.
  */
 public final class MessageVisibility extends Renewable {
 
@@ -57,26 +58,26 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Starts renewing a claim's lease, too.
+     * Starts to renew the lease of the delivery's claim.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
-     * @param holder is stopped if the lease is lost; must not block
+     * @param holder stops the handler if the lease is lost; must not block
      */
     public void renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
         lease = renewer.renewLease(new Lease(renewer, this, claim, length, askedAt, holder));
     }
 
     /**
-     * Called when the handler starts. If the handler still runs at its listener's timeout, it is interrupted, and
-     * renewals stop. A handler that continues keeps its claim until the lease expires.
+     * Called when the handler starts. If the handler still runs at the listener's timeout, the handler is interrupted,
+     * and renewals stop. A handler that ignores the interrupt keeps its claim until the lease expires.
      *
      * @param key the claimed key
-     * @param running is stopped at the timeout; must not block
+     * @param running interrupts the handler at the timeout; must not block
      */
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // The listener may have stopped first.
+        // A stopping listener may have stopped this renewal before the handler starts. In this case, no timeout starts.
         if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);
@@ -84,7 +85,7 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Returns whether the handler's timeout has expired, even before it is interrupted. */
+    /** Returns whether a handler runs for longer than its timeout, even if the handler is not interrupted yet. */
     public boolean isPastTimeout() {
         HandlerDeadline running = deadline;
         return running != null && running.isPast();
@@ -96,7 +97,10 @@ public final class MessageVisibility extends Renewable {
         return renewer.schedule.enabled() && (running == null || !running.isExpired());
     }
 
-    /** Called when the handler ended. Later steps are renewed again, even if the handler ended too late. */
+    /**
+     * Called when the handler has ended. Renewals continue during the next steps of the delivery, even if the handler
+     * ended after its timeout.
+     */
     public synchronized void cancelTimeout() {
         HandlerDeadline running = deadline;
         if (running != null) {
@@ -106,7 +110,7 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Called when the handler ended, and the completion of its claim starts. */
+    /** Called when the handler has ended, and the completion of its claim starts. */
     public void completing() {
         cancelTimeout();
         Lease held = lease;
@@ -115,7 +119,7 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Stops renewal of the lease: the claim has been completed, released or lost. */
+    /** Stops renewal of the lease, because the claim has been completed, released, parked or lost. */
     public void stopLeaseRenewal() {
         cancelTimeout();
         Lease held = lease;
@@ -125,39 +129,42 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Returns whether the lease that the store last granted is still valid by this JVM's monotonic clock. */
+    /** Returns whether there is a lease that is neither lost nor stopped, and not expired by this JVM's clock. */
     public boolean isHeld() {
         Lease held = lease;
         return held != null && held.isHeld();
     }
 
-    /**
-     * Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock.
-     */
+    /** Returns whether this delivery still hides the message from other consumers, by this JVM's monotonic clock. */
     public boolean isInvisible() {
         return isOn();
     }
 
     /**
      * Called when the delete of the message starts. The visibility timeout is renewed until the queue confirms the
-     * delete. A rejected renewal is not a loss, because it may have come after the delete.
+     * delete. If the queue rejects a renewal in this time, the visibility timeout does not count as lost, because the
+     * queue may have deleted the message before.
      *
-     * @return completes when all renewals that started before this call have ended
+     * @return a future that completes when all renewals that started before this call have ended
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
         return inProgress;
     }
 
-    /** Returns true once this has expired, because another consumer may have the message. */
+    /**
+     * Returns whether no renewal can help. Returns true also for an expired visibility timeout, because another
+     * consumer may have the message.
+     */
     @Override
     boolean isOverForGood(long now) {
         return isOver(now) || super.isOverForGood(now);
     }
 
     /**
-     * Never renews an expired visibility timeout. The visibility timeout may expire even after this tick has called
-     * {@link #expire}, if the handler's choice of a shorter length was confirmed late.
+     * Starts an attempt, unless the visibility timeout has expired. The visibility timeout can expire even between
+     * {@link #expire} and this method in one tick, because the queue may confirm late that the handler chose a shorter
+     * time.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -170,7 +177,7 @@ public final class MessageVisibility extends Renewable {
 
     @Override
     void answered(Result answer, long askedAt) {
-        // Read before {@code super.answered} permits the next attempt, which replaces this future.
+        // The future is read first, because {@code super.answered} permits the next attempt, which replaces the future.
         CompletableFuture<Void> answered = inProgress;
         super.answered(answer, askedAt);
         answered.complete(null);
@@ -190,14 +197,21 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Lets the handler change the message's visibility itself. Neither a renewal nor a return shortens a visibility
-     * that is longer than ours. A shorter visibility lasts until the next renewal, and zero ends the visibility
-     * timeout. The change waits for a renewal in progress, which would overwrite it.
+     * Lets the handler change the visibility timeout of its message. The change has these effects:
      *
-     * @param wanted the visibility, from now on
+     * <ul>
+     *   <li>If the handler chose a longer time than the listener's visibility timeout, no renewal or return shortens
+     *       this time.
+     *   <li>If the handler chose a shorter time, this time lasts until the next renewal.
+     *   <li>If the handler chose zero, the message is visible, and renewals end.
+     * </ul>
+     *
+     * <p>The change waits for a renewal in progress, because the renewal could overwrite the change.
+     *
+     * @param wanted the new visibility timeout, from now on
      * @param request sends the change
-     * @return the request's outcome; fails with {@link IllegalStateException} once the visibility timeout is over
-     *     or lost
+     * @return the outcome of the request; fails with {@link IllegalStateException} if the visibility timeout is over or
+     *     lost
      */
     public CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         CompletableFuture<Void> chosen = new CompletableFuture<>();
@@ -220,7 +234,7 @@ public final class MessageVisibility extends Renewable {
         });
     }
 
-    /** Stops all renewals. Does not wait for a renewal in progress. */
+    /** Stops all renewals. Does not wait for the end of a renewal in progress. */
     public synchronized void stop() {
         stopLeaseRenewal();
         renewer.visibilities.remove(this);
@@ -228,8 +242,10 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Stops renewal, and completes when no renewal is in progress. Synchronized with {@link #attempt}, so that no
-     * renewal starts unseen.
+     * Stops all renewals. The method is synchronized, as {@link #attempt} is, so that no renewal can start before the
+     * future is read.
+     *
+     * @return a future that completes when no renewal of the visibility timeout is in progress
      */
     private synchronized CompletableFuture<Void> ended() {
         stop();
@@ -237,11 +253,15 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Makes messages of one subscription visible after a delay, in as few requests as possible. Stops renewing them
-     * first, and waits for renewals in progress, which would overwrite the new visibility. Leaves out a message whose
-     * visibility timeout is over or lost, or was set to a longer one by its handler.
+     * Makes messages of one subscription visible, each after its delay. First stops the renewal of each message, and
+     * waits for a renewal in progress, because the renewal could overwrite the new visibility. Messages without a
+     * renewal in progress share requests.
      *
-     * @param delays rounded up to whole seconds, and at most the time until SQS's ceiling, beyond which SQS refuses
+     * <p>A message is left out if its visibility timeout is over or lost, or if its handler chose a visibility timeout
+     * that ends after the delay.
+     *
+     * @param delays the delay of each message. A delay is rounded up to whole seconds, but ends at SQS's ceiling at the
+     *     latest, because SQS refuses longer delays
      */
     public static void returnAll(Subscription subscription, Map<MessageVisibility, Duration> delays) {
         Map<MessageVisibility, Change> ready = new LinkedHashMap<>(delays.size());

@@ -7,32 +7,36 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A visibility timeout or a lease: it lasts only while it is renewed, and not beyond SQS's ceiling. Its states:
+ * A visibility timeout or a lease, which lasts only while it is renewed, and at most until SQS's ceiling of 12 h after
+ * the receive. Its states:
  *
  * <ul>
- *   <li>WAITING: the next renewal is not due yet;
+ *   <li>WAITING: the next renewal is not due yet, or has not started;
  *   <li>IN_PROGRESS: a renewal was requested, and is not answered yet;
- *   <li>OVER: it is lost, or no longer needed.
+ *   <li>OVER: the visibility timeout or lease is lost, or no longer needed.
  * </ul>
  *
- * <p>Its end is counted on this JVM's monotonic clock, from before the request that began or renewed it. So this JVM
- * never assumes a later end than the server. Only the first end of a visibility timeout is counted from the answer to
- * the receive, because a poll waits before the timeout begins.
+ * <p>The end is computed on this JVM's monotonic clock, from a time before the request that began or renewed the
+ * visibility timeout or lease. So this JVM never assumes a later end than the server. One end is computed from the
+ * answer instead: the first end of a visibility timeout, because a poll may wait at SQS before the visibility timeout
+ * begins.
  *
- * <p>Thread-safe; its monitor is never held across input or output.
+ * <p>Thread-safe. The monitor is never held across input or output.
  */
 abstract class Renewable {
 
     /**
-     * How long an attempt may take that started at the end or later, for example after a pause of the whole JVM. The
-     * attempt may have to open a connection first.
+     * The least time that an attempt has for its answer, because the attempt may have to open a connection first. The
+     * usual limit is the end of the visibility timeout or lease. This limit may be near or past, for example after a
+     * pause of the whole JVM.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /**
-     * The length divided by this number is the last moment. A renewal that is due within as much time is nearly due.
+     * The length divided by this number is the last moment before the end. A renewal that is nearly due may start early
+     * by the same time.
      */
     private static final int NEARLY = 20;
 
@@ -56,11 +60,14 @@ abstract class Renewable {
     private boolean failing;
     private boolean chosenByHandler;
 
-    /** True once the engine itself ends this, so that a later rejection of a renewal is not a loss. */
+    /**
+     * True after a delete or a completion has started, which ends the visibility timeout or lease. If a renewal is
+     * rejected later, the visibility timeout or lease is not lost.
+     */
     volatile boolean ending;
 
     /**
-     * @param receivedAt when the message was received; SQS's ceiling is counted from this time
+     * @param receivedAt when the message was received, which is the time from which SQS's ceiling is counted
      * @param askedAt when the visibility timeout or lease was requested
      */
     Renewable(Renewer renewer, Duration length, long receivedAt, long askedAt) {
@@ -78,13 +85,13 @@ abstract class Renewable {
         chosenByHandler = false;
     }
 
-    /** Returns whether this is to be renewed. If not, it is left to expire. */
+    /** Returns whether the visibility timeout or lease is to be renewed. Without renewal, it expires. */
     abstract boolean isKept();
 
-    /** Logs the result of an attempt, or a loss without an attempt, and notifies the observer. */
+    /** Logs the result of an attempt, or a loss without an attempt, and publishes an event. */
     abstract void report(Result result);
 
-    /** Ends this as lost if no renewal can save it. */
+    /** Ends the visibility timeout or lease as lost if no renewal can save it. */
     void expire(long now) {
         synchronized (this) {
             if (state == State.OVER || !isBeyondSaving(now)) {
@@ -96,9 +103,14 @@ abstract class Renewable {
     }
 
     /**
-     * Returns whether this is lost: no renewal can help, or the renewal in progress stays unanswered. In the last
-     * moment, this is also lost if renewals fail or are no longer wanted. An interrupted handler has that moment to
-     * stop.
+     * Returns whether the visibility timeout or lease is lost, in one of these cases:
+     *
+     * <ul>
+     *   <li>No renewal can help.
+     *   <li>The attempt in progress got no answer in time.
+     *   <li>The last moment before the end has begun, and renewals fail or are no longer wanted. The loss is reported
+     *       before the end, so that an interrupted handler has this moment to stop.
+     * </ul>
      */
     private boolean isBeyondSaving(long now) {
         if (isOverForGood(now)) {
@@ -112,7 +124,7 @@ abstract class Renewable {
         return state == State.WAITING && due - now <= 0 && isKept();
     }
 
-    /** Returns whether no renewal can help any more. */
+    /** Returns whether no renewal can help, because less than a second is left until SQS's ceiling. */
     boolean isOverForGood(long now) {
         return secondsLeft(now) < 1;
     }
@@ -125,22 +137,26 @@ abstract class Renewable {
         return end - now <= 0;
     }
 
-    /** Returns whether this is valid: not lost, not stopped, and not expired by this JVM's clock. */
+    /**
+     * Returns whether the visibility timeout or lease is neither lost nor stopped, and not expired by this JVM's clock.
+     */
     synchronized boolean isOn() {
         return state != State.OVER && !isOver(renewer.now());
     }
 
     /**
-     * Starts an attempt if one is due, or nearly due, so that both share a request. Returns whether an attempt started.
+     * Starts an attempt if a renewal is due. Also starts an attempt if a renewal is nearly due, so that it shares a
+     * request with other renewals. Returns whether an attempt started.
      */
     synchronized boolean attempt(long now) {
-        // After a failure, no request is shared: this is retried often enough, and more would make throttling worse.
+        // After a failure, an attempt starts only when it is due. Retries are frequent enough, and more of them would
+        // make throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
     /**
-     * Starts an attempt, due or not, unless another attempt is in progress or no renewal can help. Returns whether it
-     * started.
+     * Starts an attempt, even if no renewal is due. Returns false, and starts none, if another attempt is in progress,
+     * or if the visibility timeout or lease is over.
      */
     synchronized boolean take(long now) {
         if (state != State.WAITING) {
@@ -151,25 +167,32 @@ abstract class Renewable {
         return true;
     }
 
-    /** Returns whether an attempt waits for its answer. Returns false if this was ended meanwhile. */
+    /**
+     * Returns whether an attempt waits for its answer. Returns false if the visibility timeout or lease ended after the
+     * attempt had started.
+     */
     synchronized boolean isInProgress() {
         return state == State.IN_PROGRESS;
     }
 
     /**
-     * Returns how long this may last from a moment on: its length, or the time until the ceiling if that is shorter.
+     * Returns how long the visibility timeout or lease lasts after a renewal that is requested at the given time.
+     * Returns the usual length, or the time until SQS's ceiling if that time is shorter.
      */
     Duration granted(long from) {
         Duration left = Duration.ofSeconds(secondsLeft(from));
         return left.compareTo(length) < 0 ? left : length;
     }
 
-    /** Returns the whole seconds until the ceiling. */
+    /** Returns the whole seconds until SQS's ceiling. */
     long secondsLeft(long now) {
         return Math.max(0, TimeUnit.NANOSECONDS.toSeconds(CEILING_NANOS - (now - receivedAt)));
     }
 
-    /** Called with the answer to an attempt. Does nothing if this was lost or stopped meanwhile. */
+    /**
+     * Called with the answer to an attempt. Does nothing if the visibility timeout or lease was lost or stopped before
+     * the answer came.
+     */
     void answered(Result answer, long askedAt) {
         synchronized (this) {
             if (state != State.IN_PROGRESS) {
@@ -189,18 +212,25 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // An end by the engine itself is not a loss.
+        // A loss is not reported if a delete or a completion has started, because the delete or completion may be the
+        // reason.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }
     }
 
     /**
-     * Starts the time anew with a length that the handler chose, even if the handler has ended since. A longer time
-     * than ours is kept until shortly before its end, with the lead of every renewal. A shorter time is renewed at its
-     * half. A length of zero ends the visibility timeout, because the handler has made the message visible.
+     * Counts the visibility timeout anew, with the length that the handler chose. The handler may have ended before
+     * this call. The next renewal depends on the chosen length:
      *
-     * @param wanted {@code null} if the handler's own request failed: then nothing changes
+     * <ul>
+     *   <li>If the chosen length is longer than the usual one, the renewal is due when as much time is left as at other
+     *       renewals.
+     *   <li>If the chosen length is shorter, the renewal is due after half of it.
+     *   <li>If the chosen length is zero, no renewal follows, because the handler has made the message visible.
+     * </ul>
+     *
+     * @param wanted the chosen length; {@code null} if the handler's own request failed, so that nothing changes
      */
     synchronized void chosen(long askedAt, @Nullable Duration wanted) {
         if (state == State.IN_PROGRESS) {
@@ -217,7 +247,7 @@ abstract class Renewable {
         chosenByHandler = true;
     }
 
-    /** Returns whether the handler chose the end, and the end is after this moment. */
+    /** Returns whether the handler chose the end of the visibility timeout, and this end is after the given moment. */
     synchronized boolean isChosenBeyond(long moment) {
         return chosenByHandler && end - moment > 0;
     }

@@ -4,15 +4,15 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 
-/** An event of renewals. It is published by the threads that renew, so observers must not block. */
+/** An event of renewals. The threads that renew call the observers, so observers must not block. */
 public sealed interface RenewalEvent {
 
     /** Calls the observer's method for this event. */
     void passTo(Observer observer);
 
     /**
-     * Observes each event of renewals. A new event adds a method here, so that every observer must handle it to
-     * compile.
+     * Observes each event of renewals. The interface has no default methods, so an observer that lacks a method for a
+     * new event does not compile.
      */
     interface Observer {
 
@@ -41,8 +41,8 @@ public sealed interface RenewalEvent {
     }
 
     /**
-     * An attempt to renew a visibility timeout or lease ended, or a visibility timeout or lease was lost without an
-     * attempt.
+     * The result of an attempt to renew a visibility timeout or lease, or the loss of a visibility timeout or lease
+     * without an attempt.
      */
     record Renewed(Subscription subscription, Target target, Result result) implements RenewalEvent {
 
@@ -52,7 +52,10 @@ public sealed interface RenewalEvent {
         }
     }
 
-    /** A claim no longer holds its key, or has expired. This event follows {@link Result#LOST} of its lease. */
+    /**
+     * A claim no longer holds its key, or its lease has expired. This event follows the lease's event with
+     * {@link Result#LOST}.
+     */
     record ClaimLost(Subscription subscription, ClaimKey key) implements RenewalEvent {
 
         @Override
@@ -61,7 +64,7 @@ public sealed interface RenewalEvent {
         }
     }
 
-    /** A handler ran longer than its listener's timeout, and was interrupted. */
+    /** A handler ran longer than the listener's timeout, and was interrupted. */
     record TimedOut(Subscription subscription, ClaimKey key) implements RenewalEvent {
 
         @Override
@@ -70,7 +73,7 @@ public sealed interface RenewalEvent {
         }
     }
 
-    /** No renewal could be sent for a while: the JVM or its machine was paused. */
+    /** No renewal was sent for a while, because the JVM or its machine was paused. */
     record Paused(Duration length) implements RenewalEvent {
 
         @Override

@@ -3,23 +3,24 @@ package io.exactlyonce.renewal;
 import java.time.Duration;
 
 /**
- * Computes when to renew, and when to try again, without side effects.
+ * Computes when a visibility timeout or lease is renewed, and when a failed renewal is repeated. Has no side effects.
  *
- * @param enabled whether anything is renewed; if not, visibility timeouts and leases expire after their length
- * @param at the part of a visibility timeout after which it is renewed, from 0.1 to 0.8; half of it by default, so
- *     that after a failed renewal as much time is left for further attempts
- * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
- *     received together are not always renewed in one burst
+ * @param enabled whether visibility timeouts and leases are renewed; if not, they expire after their length
+ * @param at the part of the length after which a visibility timeout or lease is renewed, from 0.1 to 0.8. The default
+ *     is half of the length, so that a failed renewal leaves the other half for further attempts
+ * @param jitter a number from 0 to 0.5. Each delivery renews earlier by a random part of that time, at most this part.
+ *     So deliveries that were received together are not always renewed together
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
-    /** The least value of {@code at}; the property has the same bounds. */
+    /** The least value of {@code at}. The property for {@code at} has the same bounds. */
     public static final double EARLIEST = 0.1;
 
     public static final double LATEST = 0.8;
 
     /**
-     * The shortest interval between renewals of a delivery, unless its visibility timeout is shorter than two of these.
+     * The shortest interval between two renewals. A visibility timeout or lease that is shorter than two such intervals
+     * is renewed after half of its length.
      */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
@@ -35,16 +36,18 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
         this(true, at, jitter);
     }
 
-    /** Returns the longest time between two renewals of a visibility timeout or lease of this length. */
+    /** Returns the longest interval between two renewals of a visibility timeout or lease of this length. */
     public Duration longestInterval(Duration length) {
         return interval(length, 0);
     }
 
     /**
-     * Returns how long after the start of a visibility timeout, or of its last renewal, the next renewal is due.
+     * Returns the time from the start or the last renewal of a visibility timeout or lease until its next renewal is
+     * due.
      *
      * @param length the length of the visibility timeout or lease
-     * @param random from 0 inclusive to 1 exclusive, the same for all renewals of a delivery
+     * @param random a number from 0 inclusive to 1 exclusive, the same for all renewals of one visibility timeout or
+     *     lease
      */
     Duration interval(Duration length, double random) {
         long wanted = (long) (length.toNanos() * at * (1 - jitter * random));
@@ -53,11 +56,11 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns the pause after a failed attempt: a third of the remaining time, so that attempts become more frequent
-     * towards the end.
+     * Returns the pause after a failed attempt. The pause is about a third of the remaining time, so that attempts
+     * become more frequent towards the end, but at least 0.1 s.
      *
-     * @param left until the visibility timeout or lease ends
-     * @param random from 0 inclusive to 1 exclusive
+     * @param left the time until the visibility timeout or lease ends
+     * @param random a number from 0 inclusive to 1 exclusive
      */
     Duration retryAfter(Duration left, double random) {
         Duration third = Duration.ofNanos((long) (left.toNanos() / 3.0 * (1 - jitter * random)));

@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Renews the visibility timeouts and leases of all deliveries of an application, and interrupts handlers at their
- * deadlines. Renewals that are due or nearly due share requests: one SQS request has ten messages of a queue, and one
- * call of the store has {@value #CHUNK} leases.
+ * deadlines. Renewals that are due or nearly due share requests: an SQS request has up to ten messages of a queue, and
+ * a call of the store has up to {@value #CHUNK} leases.
  *
- * <p>The renewer has no thread of its own: {@link #begin} lets the {@link EngineScheduler} check visibility timeouts on
- * one thread and leases on another. So requests to queues, which take long to make on a starved CPU, delay no lease. A
- * third thread calls the store, so that a store that does not answer delays nothing else.
+ * <p>{@link #begin} makes the {@link EngineScheduler} check visibility timeouts on one thread, and leases on another.
+ * If the CPU is overloaded, requests to queues take long to prepare, but on their own thread they do not delay leases.
+ * A third thread calls the store, so that a store that does not answer delays neither of the two checks.
  */
 public final class Renewer {
 
@@ -49,7 +49,7 @@ public final class Renewer {
 
     /**
      * The most leases in one call of the store. Each call has its own answer, so a late or failed call does not affect
-     * the others.
+     * the leases of other calls.
      */
     static final int CHUNK = 256;
 
@@ -58,8 +58,8 @@ public final class Renewer {
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
     /**
-     * A tick is logged as a pause if it is late by a visibility timeout divided by this number: then much of that
-     * timeout's headroom is lost.
+     * The divisor of a visibility timeout. If a tick is late by the quotient or more, a pause is logged, because the
+     * delay takes much of the time in which the visibility timeout can be renewed.
      */
     private static final int PART = 4;
 
@@ -79,15 +79,18 @@ public final class Renewer {
     private volatile long lastTick;
     private volatile long lastLeaseTick;
 
-    /** True once the first failure of an outage is logged. Further failures take one line each. */
+    /**
+     * True after the first failure of an outage was logged with its stack trace. Later failures of the outage are
+     * logged in one line each.
+     */
     private volatile boolean isLogged;
 
     /**
-     * @param store stores the leases
-     * @param events takes each event; must not block
-     * @param leaseThread calls the store; a single thread
-     * @param clock monotonic, in nanoseconds
-     * @param random from 0 inclusive to 1 exclusive
+     * @param store renews the leases
+     * @param events receives each event; must not block
+     * @param leaseThread runs the calls of the store, on a single thread
+     * @param clock a monotonic clock, in nanoseconds
+     * @param random numbers from 0 inclusive to 1 exclusive
      */
     public Renewer(
             ClaimStore store,
@@ -109,7 +112,7 @@ public final class Renewer {
     /**
      * Renews a delivery's visibility timeout from now on.
      *
-     * @param length the visibility timeout that the receive has requested
+     * @param length the visibility timeout that the receive requested
      * @param receivedAt when the message was received, by the monotonic clock
      */
     public MessageVisibility start(
@@ -125,10 +128,10 @@ public final class Renewer {
     }
 
     /**
-     * Renews the lease of a claim without a message from now on, for 12 h at most.
+     * Renews the lease of a claim that has no message. The renewal begins now, and lasts for 12 h at most.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
-     * @param holder is stopped if the lease is lost; must not block
+     * @param holder stops the work under the claim if the lease is lost; must not block
      */
     public Lease renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
         return renewLease(new Lease(this, null, claim, length, askedAt, holder));
@@ -139,13 +142,14 @@ public final class Renewer {
         return lease;
     }
 
-    /** Returns how many deliveries are renewed. */
+    /** Returns the number of deliveries whose visibility timeouts are renewed. */
     public int renewedCount() {
         return visibilities.size();
     }
 
     /**
-     * Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second.
+     * Returns the longer one of two times: since the last check of visibility timeouts, and since the last check of
+     * leases. Each time is normally at most a tenth of a second.
      */
     public Duration sinceLastTick() {
         long now = now();
@@ -159,8 +163,8 @@ public final class Renewer {
     /**
      * Checks for due renewals from now on, ten times a second.
      *
-     * @param threads begins the names of the two threads that check
-     * @return the task; closing it ends the checks
+     * @param threads the beginning of the names of the two threads that check
+     * @return the periodic task; closing the task ends the checks
      */
     public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
@@ -173,7 +177,10 @@ public final class Renewer {
         };
     }
 
-    /** Renews everything that is due, once. Never throws for a renewal that fails, and never waits for one. */
+    /**
+     * Renews all visibility timeouts and leases that are due, once. Never waits for the answer to a renewal, and never
+     * throws if a renewal fails.
+     */
     public void tick() {
         tickLeases();
         tickVisibility();
@@ -191,8 +198,8 @@ public final class Renewer {
     }
 
     /**
-     * Renews the leases that became due during the last call of the store in one call. So a slow store is called no
-     * more often than it answers.
+     * Renews up to {@value #CHUNK} leases that are waiting for this thread, in one call of the store. Leases that
+     * become due during a slow call share the next call. So a slow store is called no more often than it answers.
      */
     private void renewWaiting() {
         List<Lease> chunk = new ArrayList<>();
@@ -212,14 +219,14 @@ public final class Renewer {
     }
 
     /**
-     * Notices a tick that comes late, because the JVM or the machine below it was paused. A suspension that the
-     * machine's monotonic clock does not count goes unnoticed.
+     * Logs a pause if this tick comes late, because the JVM or its machine was paused. A suspended machine is not
+     * detected if its monotonic clock stops during the suspension.
      */
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // Even the shortest visibility timeout, divided by PART, is longer than a tick, so most ticks need not check
-        // each entry.
+        // A delay of less than a tick needs no check of each visibility timeout. Even the shortest visibility timeout,
+        // divided by PART, is longer than a tick.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {
@@ -233,7 +240,10 @@ public final class Renewer {
         }
     }
 
-    /** Ends expired entries. Starts to renew entries that are due or nearly due, and returns these. */
+    /**
+     * Ends the visibility timeouts or leases that are lost. If a renewal is due, starts an attempt for each one that is
+     * due or nearly due. Returns the visibility timeouts or leases whose attempts started.
+     */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {
