@@ -3,18 +3,19 @@ package io.exactlyonce.postgres;
 import java.util.Locale;
 
 /**
- * PostgreSQL's {@code synchronous_commit} for claims. {@code off} is not supported: a server that crashes would forget
- * completions that it had reported, and their effects would happen again.
+ * The setting {@code synchronous_commit} of PostgreSQL for claims: for which servers a commit waits. The value
+ * {@code off} is not supported, because a server that crashes would forget completions that it had confirmed, and their
+ * effects would happen again.
  */
 public enum SynchronousCommit {
 
-    /** Waits for the primary's disk, and the disks of synchronous replicas, if any. */
+    /** Waits for the primary's disk, and for the disks of synchronous replicas, if there are any. */
     ON,
-    /** Waits as {@link #ON} does, and until synchronous replicas show the commit to their readers. */
+    /** Waits as {@link #ON} does, and also until queries on the synchronous replicas return the commit. */
     REMOTE_APPLY,
-    /** Waits for the primary's disk, and the memory of synchronous replicas. */
+    /** Waits for the primary's disk, and for the memory of synchronous replicas, but not for their disks. */
     REMOTE_WRITE,
-    /** Waits only for the primary's disk: a failover to any replica may forget claims. */
+    /** Waits for the primary's disk, and for no replica, so a failover to any replica may forget claims. */
     LOCAL;
 
     /** Returns PostgreSQL's name of this setting. */

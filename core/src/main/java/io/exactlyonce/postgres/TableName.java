@@ -11,14 +11,15 @@ public final class TableName {
                     + " at most 50 for the table and 63 for the schema";
 
     /**
-     * Names that PostgreSQL leaves unchanged, whether quoted or not. The names of the indexes and of the check
-     * constraint add up to 13 characters to the table's name, and may have 63.
+     * The form of names that mean the same to PostgreSQL with and without quotes. A table's name has at most 50
+     * characters, because the names of its indexes and of its check constraint are up to 13 characters longer, and
+     * PostgreSQL's limit is 63.
      */
     private static final String PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 
     private TableName() {}
 
-    /** Returns whether a claim table can have a name, with or without its schema. */
+    /** Returns whether a text is a valid name of a claim table, with or without a schema. */
     public static boolean isValid(String name) {
         return name.matches(PATTERN);
     }

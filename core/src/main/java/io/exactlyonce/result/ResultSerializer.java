@@ -3,7 +3,7 @@ package io.exactlyonce.result;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
-/** Handlers' results as JSON. */
+/** Writes results of handlers as JSON, and reads them back. */
 public interface ResultSerializer {
 
     /**
@@ -14,8 +14,8 @@ public interface ResultSerializer {
     String toJson(Object result);
 
     /**
-     * Writes a result whose type has type arguments. The names of its elements' subtypes are written only if the type
-     * of the elements is known.
+     * Writes a result whose type has type arguments, such as {@code List<Line>}. The names of the elements' subtypes
+     * are written only if the type names the elements' type.
      *
      * @throws RuntimeException if the result cannot be written
      */
@@ -24,15 +24,15 @@ public interface ResultSerializer {
     }
 
     /**
-     * Reads a result. The type alone decides which object is made: the text cannot name a class.
+     * Reads a result. The text cannot name a class, so the type alone decides which object is made.
      *
      * @throws RuntimeException if the text does not fit the type
      */
     @Nullable Object fromJson(String json, Type type);
 
     /**
-     * Returns why no text can be read as a type; {@code null} if some texts can. For example, the type is an interface
-     * that names no implementation. The reason quotes no result.
+     * Returns why no text can be read as a type, for example because the type is an interface that names no
+     * implementation. Returns {@code null} if some texts can be read. The returned reason contains no part of a result.
      */
     default @Nullable String whyUnreadable(Type type) {
         return null;

@@ -21,39 +21,40 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Results that are stored with their keys, up to a size, because every later update of a claim's row copies its result.
- * A result that cannot be stored never prevents the completion of the work.
+ * Writes the results that are stored with their keys, and reads them. The size of a result is limited, because every
+ * later update of a claim's row copies the result. If the result of finished work cannot be stored, the claim is
+ * completed without a result.
  *
  * @param serializer writes and reads results of any size
- * @param maxBytes largest result, in bytes of UTF-8
+ * @param maxBytes the largest result, in bytes of UTF-8
  */
 public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
     /**
-     * Half of a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may contain. Stores reject
-     * both, but JSON can escape them in ASCII.
+     * Characters that stores reject, and that JSON can escape in ASCII instead. A sender's JSON may contain half of a
+     * surrogate pair, and raw values may contain NUL.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
-    /** A JSON text, which distinguishes a null result from a result that is not stored. */
+    /** The JSON text of a null result. A result that is not stored has no text. */
     private static final String NULL = "null";
 
     private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
     /**
-     * Types that do not determine how a stored result is read: {@code 7L} would become an {@code Integer}, and a record
-     * a map.
+     * Types that do not determine the class of a result that is read back. For example, {@code 7L} would become an
+     * {@code Integer}, and a record would become a map.
      */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
     /**
-     * The result of work that is done.
+     * The result of finished work.
      *
-     * @param json the result's text; {@code null} if it cannot be stored
-     * @param readBack the result as read from its text, which later callers get
-     * @param failure why the text cannot be read; {@code null} if it can
+     * @param json the result as JSON; {@code null} if the result cannot be stored
+     * @param readBack the result after it was written and read back, so that all callers get the same
+     * @param failure why the result could not be written and read back; {@code null} if it could
      */
     public record Kept<T>(
             @Nullable String json,
@@ -61,9 +62,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
             @Nullable StoredResultException failure) {
 
         /**
-         * Returns the result as later callers get it.
+         * Returns the result as it is after it was written and read back.
          *
-         * @throws StoredResultException if it cannot be read back
+         * @throws StoredResultException if the result could not be written and read back
          */
         public @Nullable T get() {
             if (failure != null) {
@@ -76,7 +77,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     /**
      * Returns a result as JSON.
      *
-     * @throws RuntimeException if it cannot be written, or is too large
+     * @throws RuntimeException if the result cannot be written, or is too large
      */
     public String write(Object result) {
         return requireFit(json(result, result.getClass()));
@@ -100,16 +101,17 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Returns a result as JSON; {@code null} if it cannot be written, because the work is done, and its claim must be
-     * completed anyway.
+     * Returns the result of finished work as JSON. Returns {@code null} if the result cannot be stored, and does not
+     * throw, because the claim must be completed anyway.
      */
     public @Nullable String writeIfPossible(ClaimKey key, Object result) {
         return keep(key, result, NOTHING).json();
     }
 
     /**
-     * Writes the result of work that is done, and reads it back as its caller's type. If that fails, the result is kept
-     * without a text, because the claim must be completed anyway. A result that is only too large is still read back.
+     * Writes the result of finished work, and reads it back as the type that the caller requests. If this fails, the
+     * returned value has the failure and no JSON. The method does not throw, because the claim must be completed
+     * anyway. A result that is too large to be stored is still read back.
      */
     public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, ParameterizedTypeReference<T> type) {
         T readBack = null;
@@ -135,12 +137,12 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         }
     }
 
-    /** Returns a reason without the serializer's text, which may quote a sender's content. */
+    /** Returns why a result cannot be kept, without the serializer's text, which may quote a sender's content. */
     private static String reason(Throwable unfit) {
         return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
     }
 
-    /** A result that is too large. The message is the library's own and quotes no content. */
+    /** Reports that a result is too large. The message is a text of this library, and quotes no content. */
     private static final class TooLarge extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1;
@@ -151,9 +153,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Requires a type whose values can be read back unchanged, as far as the type alone shows that.
+     * Requires that values of a type can be read back unchanged, as far as the type alone shows this.
      *
-     * @throws IllegalArgumentException for any other type
+     * @throws IllegalArgumentException if the type shows that its values cannot be read back unchanged
      */
     public void requireReadable(Type type) {
         String reason = whyUnreadable(type);
@@ -164,8 +166,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Checks each part of a type. The serializer gets each part alone, because in an empty list it would find no wrong
-     * element.
+     * Returns why values of a type cannot be read back; {@code null} if they can. The serializer checks each part of
+     * the type alone, because the serializer's check of a list does not detect a wrong type of the elements.
      */
     private @Nullable String whyUnreadable(Type type) {
         if (type instanceof GenericArrayType array) {
@@ -211,7 +213,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     /**
      * Returns a stored result as the type that the caller requests.
      *
-     * @throws StoredResultException if there is none, or none of this type
+     * @throws StoredResultException if no result is stored, or if the stored result does not fit the type
      */
     public <T> @Nullable T read(ClaimKey key, @Nullable String json, ParameterizedTypeReference<T> type) {
         if (isVoid(type.getType())) {

@@ -2,7 +2,7 @@ package io.exactlyonce.time;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A source of random numbers that spread delays and renewals of many workers. */
+/** A source of random numbers, so that many workers do not retry or renew at the same time. */
 @FunctionalInterface
 public interface Jitter {
 

@@ -1,12 +1,12 @@
 package io.exactlyonce.time;
 
 /**
- * A monotonic clock, in nanoseconds. Its origin is arbitrary, so only differences have a meaning. Changes of the time
- * of day do not affect it.
+ * A monotonic clock, in nanoseconds. The origin is arbitrary, so only the difference between two values has a meaning.
+ * Changes of the machine's time of day do not affect the clock.
  */
 @FunctionalInterface
 public interface NanoClock {
 
-    /** Returns now, as {@link System#nanoTime()} does. */
+    /** Returns the present value, as {@link System#nanoTime()} does. */
     long nanoTime();
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The JVM's clock, and tasks on daemon threads. */
+/** A scheduler with the JVM's clock, which runs tasks on daemon threads. */
 public final class SystemScheduler implements EngineScheduler {
 
     private static final long IDLE_SECONDS = 1;
@@ -47,7 +47,10 @@ public final class SystemScheduler implements EngineScheduler {
         return thread(name, Integer.MAX_VALUE);
     }
 
-    /** Returns an executor with a thread of this name, which rejects tasks while this many wait. */
+    /**
+     * Returns an executor that runs tasks one after another, on a thread of this name. The executor rejects a task if
+     * {@code mostWaiting} tasks already wait.
+     */
     public static Executor thread(String name, int mostWaiting) {
         var thread = new ThreadPoolExecutor(
                 1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemon(name));
