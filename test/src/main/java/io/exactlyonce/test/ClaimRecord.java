@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param inDoubt whether an attempt may have had unrecorded effects
  * @param leaseEnd the end of the lease, by the store's clock
  * @param error why the key was last released or parked
- * @param parkedAt when the key was parked; stays until the next claim, and on a released key means that an operator
- *     decided
- * @param failures the number of attempts that threw, since the first attempt or an operator's last release
+ * @param parkedAt when the key was parked; {@code null} if it was not. If an operator releases the key, the time stays
+ *     until the next claim. So a released key with this time was released by an operator
+ * @param failures the number of attempts that threw, counted from the first attempt, or from an operator's last release
  */
 record ClaimRecord(
         KeyStatus status,
@@ -34,12 +34,12 @@ record ClaimRecord(
         int failures) {
 
     /**
-     * The claim that made or took over the record.
+     * The claim that created the record, or that took it over last.
      *
      * @param owner the process that claimed
      * @param number the number of the attempt, counted from 1
      * @param token the fencing token, which grows with each claim
-     * @param fingerprint fingerprint of the payload for which the key was claimed
+     * @param fingerprint the fingerprint of the payload for which the key was claimed
      */
     record Attempt(
             UUID claimId,
@@ -60,7 +60,7 @@ record ClaimRecord(
         return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null, 0);
     }
 
-    /** Returns the record after a decision on a request. If the decision writes nothing, that is this record. */
+    /** Returns the record after a decision on a request. Returns this record if the decision changes nothing. */
     ClaimRecord after(Decision decision, ClaimRequest request, Duration now) {
         Duration end = now.plus(request.lease());
         return switch (decision.action()) {
@@ -75,7 +75,10 @@ record ClaimRecord(
         };
     }
 
-    /** Returns the error of the last release. A held key has the error of an earlier attempt, which says nothing of its owner. */
+    /**
+     * Returns why the key is in doubt: the error of its last release, or that its owner vanished. The error of a held
+     * key does not count, because this error comes from an earlier attempt.
+     */
     private String reasonOfDoubt() {
         return status == KeyStatus.RELEASED && error != null ? error : "its owner vanished";
     }
@@ -95,7 +98,7 @@ record ClaimRecord(
                 failures);
     }
 
-    /** The details without times, because the store's clock has no date. */
+    /** The details of a claim, without times, which are optional. */
     private record Details(
             ClaimDetails.Status status,
             UUID claimId,
@@ -125,7 +128,7 @@ record ClaimRecord(
         return only(KeyStatus.HELD, until(end));
     }
 
-    /** Completes the claim. Can be repeated: the first result stays. */
+    /** Completes the claim. If the claim was completed before, the first result stays. */
     Optional<ClaimRecord> completed(@Nullable String result) {
         return status == KeyStatus.COMPLETED ? Optional.of(this) : only(KeyStatus.HELD, ended(result));
     }
@@ -144,7 +147,7 @@ record ClaimRecord(
                         failuresAfter(release)));
     }
 
-    /** Parks the key. Can be repeated: the first reason stays. */
+    /** Parks the key. If the key was parked before, the first reason stays. */
     Optional<ClaimRecord> parked(ClaimResolution.Parked parking, Duration now) {
         return status == KeyStatus.PARKED
                 ? Optional.of(this)
@@ -157,7 +160,7 @@ record ClaimRecord(
         return resolution.threw() ? failures + 1 : failures;
     }
 
-    /** Releases the key by an operator's decision. */
+    /** Releases the key, because an operator decided so. */
     Optional<ClaimRecord> cleared() {
         return only(
                 KeyStatus.PARKED,

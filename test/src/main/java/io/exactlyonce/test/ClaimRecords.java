@@ -19,12 +19,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One record for each key. Each write is conditional on the record that was read. If the record changed in between, the
- * write is tried again.
+ * The record of each key. A write succeeds only if the record is still the one that was read. If another thread changed
+ * the record in between, the record is read again, and the write is repeated.
  */
 final class ClaimRecords {
 
-    /** Records are never removed, so tokens can start at 1. */
+    /**
+     * The decision on the first claim of a key. The token is 1, because records are never removed, so no earlier claim
+     * of the key had a token.
+     */
     private static final Decision FIRST = Decision.first(1);
 
     private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
@@ -53,7 +56,10 @@ final class ClaimRecords {
         return record != null && record.snapshot(clock.now()).isHeldBy(request.claimId());
     }
 
-    /** Returns whether the change was allowed and made. */
+    /**
+     * Changes the record of a claim. Returns false if the claim is not the latest claim of its key, or if the operation
+     * does not permit the change.
+     */
     boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
         while (true) {
             ClaimRecord read = records.get(claim.key());

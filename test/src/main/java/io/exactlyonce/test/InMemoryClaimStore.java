@@ -26,14 +26,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in this JVM's memory, for tests without a database. A bean of this type replaces the starter's store
- * and its parked claims. The store passes the same contract tests. Each write is conditional on the record that was
- * read, as in a key-value store.
+ * A claim store in this JVM's memory, for tests without a database. A bean of this type replaces the starter's claim
+ * store and the starter's {@link ParkedClaims}. The store passes the same contract tests as the other claim stores.
+ * Each write succeeds only if the record is still the one that was read, as in a key-value store.
  *
- * <p>The store's clock follows the JVM's or another clock. {@link #advance} and {@link #endLease} end leases without
- * waiting.
+ * <p>The store's clock decides when leases end. The store's clock follows the JVM's clock, or a clock that the test
+ * passes. With {@link #advance} and {@link #endLease}, a test ends leases without waiting.
  *
- * <p>Not for production: claims end with the JVM, other JVMs do not see them, and records are never removed.
+ * <p>Do not use this store in production, because claims end with the JVM, other JVMs do not see them, and records are
+ * never removed.
  */
 public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
@@ -44,7 +45,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     private final StoreClock clock;
     private final ClaimRecords records;
 
-    /** Makes an empty store that uses the JVM's clock for leases. */
+    /** Makes an empty store whose leases end by the JVM's clock. */
     public InMemoryClaimStore() {
         this(System::nanoTime);
     }
@@ -52,7 +53,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     /**
      * Makes an empty store.
      *
-     * @param clock the clock for leases
+     * @param clock the clock that decides when leases end
      */
     public InMemoryClaimStore(NanoClock clock) {
         this.clock = new StoreClock(clock);
@@ -60,7 +61,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     /**
-     * Sets the clock forward, as if this much time had passed without a renewal.
+     * Sets the store's clock forward, as if this time had passed and no lease had been renewed.
      *
      * @param time the time, which must not be negative
      */
@@ -68,14 +69,18 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
         clock.advance(time);
     }
 
-    /** Expires the lease of a claim that holds its key, as if its worker had died long ago. */
+    /**
+     * Expires the lease of a claim, as if its worker had died long ago. Does nothing if the claim does not hold its
+     * key.
+     */
     public void endLease(ClaimId claim) {
         records.change(claim, held -> held.renewed(clock.now()));
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        // A claim that holds its key has priority over other claims of its batch, even if its lease has expired.
+        // A request whose claim holds the key already is handled before other requests of its batch, even if the lease
+        // has expired.
         requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }
@@ -142,7 +147,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
                 .granted();
     }
 
-    /** Changes claims, and returns those whose records allowed the change. */
+    /** Changes the records of claims. Returns the claims whose records permitted the change. */
     private <T> ClaimAnswers change(
             Collection<? extends T> changes,
             Function<T, ClaimId> claim,

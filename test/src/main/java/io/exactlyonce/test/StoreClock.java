@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Follows another clock, and can be advanced. */
+/** A clock that follows another clock, and that can be set forward. */
 final class StoreClock {
 
     private final NanoClock clock;
@@ -18,7 +18,7 @@ final class StoreClock {
         this.start = clock.nanoTime();
     }
 
-    /** Returns the time since 1970. */
+    /** Returns the time since the beginning of 1970. */
     Duration now() {
         return atStart.plusNanos(clock.nanoTime() - start).plus(jumps.get());
     }

@@ -194,7 +194,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         assertThat(last.attempt()).isEqualTo(4);
     }
 
-    /** The reply to the first call was lost. */
+    /** The worker repeats the call, because the reply to the first call was lost. */
     @Test
     default void failureThatIsRecordedTwiceIsCountedOnce() {
         ClaimRequest threw = request(newKey());

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 
 /**
- * The contract of {@link ClaimStore}, as JUnit tests. An implementation's test extends this class:
+ * The contract of {@link ClaimStore}, as JUnit tests. The test of an implementation extends this class:
  *
  * <pre>{@code
  * class DynamoClaimStoreTests extends ClaimStoreContract {
@@ -21,7 +21,7 @@ import io.exactlyonce.claim.ClaimStore;
  * }
  * }</pre>
  *
- * <p>Every test uses its own keys, so that all may share one store.
+ * <p>Every test uses its own keys, so all tests may share one store.
  */
 public abstract class ClaimStoreContract
         implements ClaimLifeContract,
@@ -32,13 +32,13 @@ public abstract class ClaimStoreContract
                 ContentionContract,
                 CrashContract {
 
-    /** Returns the store under test. Many threads use the store. */
+    /** Returns the store under test. Many threads use the store at the same time. */
     @Override
     public abstract ClaimStore store();
 
     /**
-     * Expires the lease of a claim, as if its owner had stopped renewing it. Does nothing if the claim no longer holds
-     * the key, because threads call this method while others take over keys.
+     * Expires the lease of a claim, as if its owner had stopped renewing the lease. Implementations must do nothing if
+     * the claim no longer holds its key, because other threads may take over the key at the same time.
      */
     @Override
     public abstract void endLease(ClaimId claim);

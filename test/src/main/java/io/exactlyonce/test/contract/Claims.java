@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Shorthand for tests of a claim store. */
+/** Methods that shorten the tests of a claim store. */
 final class Claims {
 
     private static final int MOST_ATTEMPTS = 100;
@@ -28,7 +28,7 @@ final class Claims {
         return new ClaimKey("orders", UUID.randomUUID().toString());
     }
 
-    /** Returns a request with a new claim. */
+    /** Returns a request with the id of a new claim. */
     static ClaimRequest request(ClaimKey key) {
         return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
     }
@@ -41,7 +41,7 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    /** Returns the remaining lease of a key's owner, as another request sees it. */
+    /** Returns the remaining lease of the claim that holds a key, as the store reports it to another request. */
     static Duration remaining(ClaimStore store, ClaimKey key) {
         return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();
     }
@@ -66,8 +66,8 @@ final class Claims {
     }
 
     /**
-     * Resolves a claim as the engine does: repeats the call while there is no answer, for example because the row is
-     * locked.
+     * Resolves a claim. If the store gives no answer, for example because the row is locked, the call is repeated, as
+     * in the engine.
      */
     private static boolean resolve(ClaimStore store, ClaimResolution resolution) {
         ClaimAnswers answers = store.resolve(List.of(resolution));

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for many threads. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for calls of many threads at the same time. */
 interface ContentionContract extends StoreUnderTest {
 
     int THREADS = 16;
@@ -47,8 +47,8 @@ interface ContentionContract extends StoreUnderTest {
     }
 
     /**
-     * Threads claim, fail and complete at random until all keys are completed. The handlers of one call's keys start
-     * together. Each handler lasts until its outcome is reported.
+     * Threads claim keys, and release or complete them at random, until all keys are completed. If a call acquires
+     * several keys, their handlers start together. Each handler ends just before its claim is released or completed.
      */
     @Test
     default void handlersOfOneKeyNeverOverlapAndOneCompletesIt() throws Exception {

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The engine's behavior with every {@link io.exactlyonce.claim.ClaimStore} if workers die or pause at any step of a
- * delivery. Workers call the engine. A dead worker never calls the store again.
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} if workers die or pause at any step of a delivery.
+ * Workers use the engine. A dead worker never calls the store again.
  */
 interface CrashContract extends StoreUnderTest {
 
@@ -30,7 +30,10 @@ interface CrashContract extends StoreUnderTest {
     int KEYS_OF_CRASHING_WORKERS = 12;
     InDoubtSettings CAUTIOUS = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
-    /** The next worker finds the key in doubt if the dead worker may have had unrecorded effects, and only then. */
+    /**
+     * The next worker finds the key in doubt if the dead worker may have had unrecorded effects. Otherwise, the next
+     * worker finds the key not in doubt.
+     */
     @ParameterizedTest
     @EnumSource
     default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashStep point) {
@@ -71,7 +74,7 @@ interface CrashContract extends StoreUnderTest {
         assertThat(claim.isInDoubt()).isEqualTo(inDoubt);
     }
 
-    /** If keys in doubt are parked, no crash point allows a second effect. */
+    /** If workers park keys in doubt, no effect happens twice, at whatever step a worker dies. */
     @ParameterizedTest
     @EnumSource
     default void cautiousWorkersNeverRepeatAnEffect(CrashStep point) {
@@ -104,7 +107,7 @@ interface CrashContract extends StoreUnderTest {
         }
     }
 
-    /** Each worker has one message of each key, and receives the message until it is deleted. */
+    /** Each worker has its own message of each key, and receives this message until it is deleted. */
     @Test
     default void workersThatDieAnywhereCompleteEachKeyOnceAndNeverOverlap() throws Exception {
         List<ClaimKey> keys =
@@ -128,8 +131,8 @@ interface CrashContract extends StoreUnderTest {
     }
 
     /**
-     * Workers that pause for longer than their leases run at the same time as their successors. Only one of them can
-     * report success.
+     * Each worker pauses for longer than its lease, so another worker takes the key over, and the handlers of both
+     * workers run at the same time. Only one worker completes the key and deletes its message.
      */
     @Test
     default void ofWorkersThatOverlapAfterPausesOneCompletesTheKey() throws Exception {

@@ -2,22 +2,24 @@ package io.exactlyonce.test.contract;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The step of a delivery at which a worker dies. The steps are in the order of a delivery. */
+/** The step of a delivery at which a worker dies. The constants have the order of the steps. */
 enum CrashStep {
     BEFORE_CLAIM,
-    /** The claim is recorded, and its answer never arrives. */
+    /** The store has recorded the claim, but the worker gets no answer. */
     AFTER_CLAIM,
     BEFORE_EFFECT,
     AFTER_EFFECT,
-    /** The last renewal succeeded, and the completion is never sent. */
+    /** A renewal has succeeded, but the completion is never sent. */
     BEFORE_COMPLETION,
-    /** The completion is recorded, and its answer never arrives. */
+    /** The store has recorded the completion, but the worker gets no answer. */
     AFTER_COMPLETION,
-    /** The completion is recorded, but the message is redelivered. */
+    /** The completion is recorded, but the worker dies before it deletes the message, so the message is redelivered. */
     BEFORE_ACKNOWLEDGE,
-    /** The handler failed by itself, without an effect. The release is never sent. */
+    /** The handler has thrown, and has had no effect. The release is never sent. */
     BEFORE_RELEASE,
-    /** The handler failed by itself, and the release is recorded. Its answer never arrives. */
+    /**
+     * The handler has thrown, and has had no effect. The store has recorded the release, but the worker gets no answer.
+     */
     AFTER_RELEASE,
     NEVER;
 
@@ -29,7 +31,7 @@ enum CrashStep {
         return this == BEFORE_RELEASE || this == AFTER_RELEASE;
     }
 
-    /** Returns whether the effect happened and no completion is recorded. */
+    /** Returns whether the effect has happened, and its completion is not recorded. */
     boolean hasUnrecordedEffect() {
         return this == AFTER_EFFECT || this == BEFORE_COMPLETION;
     }

@@ -9,12 +9,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers one message of a key to an engine, and dies at one point. After that point, the worker never calls the
+ * A worker that delivers one message of a key to an engine, and dies at one step. The dead worker never calls the
  * store.
  */
 final class CrashingWorker {
 
-    /** Renewal is due after a twentieth of the lease, and this wait is longer. */
+    /** The time after which a renewal is due: a tenth of the lease, the earliest that a schedule permits. */
     private static final Duration UNTIL_RENEWED = Claims.LEASE.dividedBy(10);
 
     private final EffectJournal journal;
@@ -31,10 +31,10 @@ final class CrashingWorker {
     }
 
     /**
-     * Delivers the message, and dies at the given step. Then waits until the dead worker's lease expires, because its
-     * key cannot be taken over earlier.
+     * Delivers the message, and dies at the given step. Then expires the leases of the dead worker, because no other
+     * worker can take the key over before the lease ends.
      *
-     * @return whether the message was deleted; otherwise it is redelivered
+     * @return whether the message was deleted; if not, the message is redelivered
      */
     boolean deliver(ClaimKey key, InDoubtSettings doubt) {
         Delivery delivery = worker.receive();
@@ -52,7 +52,7 @@ final class CrashingWorker {
         }
     }
 
-    /** Returns the claim that the handler received, or {@code null} if the handler was not called. */
+    /** Returns the claim that the handler received; {@code null} if the handler was not called. */
     @Nullable Claim learned() {
         return learned;
     }
@@ -68,7 +68,8 @@ final class CrashingWorker {
             claim.ensureHeld();
             running.effect();
             store.dieAt(CrashStep.AFTER_EFFECT);
-            // If another worker's peek locks the row, the renewal is repeated after a third of the remaining time.
+            // A renewal has no answer if the peek of another worker locks the row. The engine repeats the renewal after
+            // a third of the remaining time, so one wait may not be enough.
             for (int tenths = 0; tenths < 5 && !store.hasRenewed(); tenths++) {
                 worker.pass(UNTIL_RENEWED);
             }

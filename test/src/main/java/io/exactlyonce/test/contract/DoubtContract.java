@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of every {@link io.exactlyonce.claim.ClaimStore} for keys in doubt, and keys that two payloads share.
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} for keys in doubt, and for keys with which two payloads
+ * are sent.
  */
 interface DoubtContract extends StoreUnderTest {
 
@@ -57,7 +58,7 @@ interface DoubtContract extends StoreUnderTest {
         assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
     }
 
-    /** The reply to the first call was lost. */
+    /** The worker repeats the parking, because the reply to the first call was lost. */
     @Test
     default void parkingThatIsRepeatedIsRecorded() {
         ClaimRequest doubtful = request(newKey());

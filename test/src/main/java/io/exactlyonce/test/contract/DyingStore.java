@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The store as the engine of one worker uses it. After the worker's death, no call of the engine reaches the store, and
- * none returns.
+ * The store under test, as the engine of one worker calls it. After the worker's death, each call throws {@link Death}
+ * before the call reaches the store.
  */
 final class DyingStore implements ClaimStore {
 
@@ -34,7 +34,7 @@ final class DyingStore implements ClaimStore {
         this.point = point;
     }
 
-    /** Dies if the worker must die at this step. */
+    /** Throws {@link Death} if the worker must die at this step, or has died before. */
     void dieAt(CrashStep reached) {
         if (dead || reached == point) {
             dead = true;
@@ -42,9 +42,7 @@ final class DyingStore implements ClaimStore {
         }
     }
 
-    /**
-     * Ends the leases of all claims that were made through this object, as if the worker had not renewed them for long.
-     */
+    /** Ends the leases of all claims of this worker, as if the worker had not renewed them for long. */
     void endLeases() {
         claims.forEach(underTest::endLease);
     }
@@ -53,7 +51,7 @@ final class DyingStore implements ClaimStore {
         return !renewed.isEmpty();
     }
 
-    /** Returns whether a completion was recorded, even if the worker received no answer. */
+    /** Returns whether the store recorded a completion, even if the worker got no answer. */
     boolean hasCompleted() {
         return !completed.isEmpty();
     }
@@ -116,7 +114,7 @@ final class DyingStore implements ClaimStore {
         return call.get();
     }
 
-    /** Ends the worker's work. This class is an error and not an exception, because the engine handles exceptions. */
+    /** Ends all work of the worker. This class extends {@link Error}, because the engine would handle an exception. */
     static final class Death extends Error {
 
         Death() {

@@ -8,14 +8,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** Records the effects of keys, outside the store. Fails if an effect happens that must never happen. */
+/**
+ * Records runs of handlers, effects and completions, outside of the store. Throws if two handlers of one key run at the
+ * same time, or if the token or the attempt of a claim is not higher than those of the claim before.
+ */
 final class EffectJournal {
 
     private final ConcurrentMap<ClaimKey, Entry> entries = new ConcurrentHashMap<>();
 
     /**
-     * Checks a claim that was acquired: tokens and attempts must grow from claim to claim. Call this while the claim
-     * holds its key.
+     * Checks an acquired claim: its token and its attempt must be higher than those of the key's claim before. Call
+     * this method while the claim holds its key.
      */
     void acquired(ClaimKey key, Acquired acquired) {
         Acquired before = of(key).latest.getAndSet(acquired);
@@ -23,7 +26,7 @@ final class EffectJournal {
         require(acquired.attempt() > before.attempt(), "given a higher attempt", key);
     }
 
-    /** Starts a run of a handler. No other run of this key may start until the run is closed. */
+    /** Starts a run of a handler. Throws if another run for this key is not closed yet. */
     Running running(ClaimKey key) {
         Entry entry = of(key);
         require(entry.running.incrementAndGet() == 1, "run by one worker at a time", key);
@@ -67,7 +70,7 @@ final class EffectJournal {
             this.entry = entry;
         }
 
-        /** Records the effect. Takes some time, so that other workers can interfere. */
+        /** Records an effect, and waits for 50 microseconds, so that other workers can interfere. */
         void effect() {
             entry.effects.incrementAndGet();
             LockSupport.parkNanos(50_000);

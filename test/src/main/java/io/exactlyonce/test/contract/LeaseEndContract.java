@@ -61,7 +61,10 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(claim(store(), zombie)).isEqualTo(new AlreadyCompleted("\"good\""));
     }
 
-    /** A lost claim is reported as lost. Its worker then stops, and repeats nothing. */
+    /**
+     * If another worker took a claim's key over, the store reports the claim as lost, and not as unanswered. The worker
+     * of the lost claim then stops, and repeats no call.
+     */
     @Test
     default void claimThatWasTakenOverIsAnsweredAsLost() {
         ClaimRequest zombie = request(newKey());
@@ -103,7 +106,10 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(acquire(store(), request(crashed.key())).failures()).isZero();
     }
 
-    /** A pause was longer than the lease of its claim. */
+    /**
+     * The first worker pauses for longer than its lease, and reports its failure after a second worker has taken the
+     * key over.
+     */
     @Test
     default void failureOfAClaimThatWasTakenOverIsNotCounted() {
         ClaimRequest zombie = request(newKey());
@@ -181,7 +187,10 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), lost.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** A caller repeats a claim until it gets an answer, and counts its lease from the call that was answered. */
+    /**
+     * A caller repeats a claim until the store answers, and counts the lease from the last call. So the store must
+     * start the lease anew with each call.
+     */
     @Test
     default void eachRetryStartsTheLeaseAnew() {
         ClaimRequest lost = request(newKey());
@@ -215,7 +224,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), late.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** The retry finds its own claim, for which no handler has started, so the key is not in doubt. */
+    /** The retry finds its own claim. No handler has started under this claim, so the key is not in doubt. */
     @Test
     default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
         ClaimRequest plain = request(newKey());

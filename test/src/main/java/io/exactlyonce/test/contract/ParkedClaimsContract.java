@@ -34,10 +34,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of {@link ParkedClaims}, as JUnit tests. One test of an implementation extends this class, and another
- * one extends {@link ClaimStoreContract}.
+ * The contract of {@link ParkedClaims}, as JUnit tests. An implementation needs two tests: one extends this class, and
+ * the other one extends {@link ClaimStoreContract}.
  *
- * <p>Every test uses its own keys. Tests that run at the same time on the same store must not park claims.
+ * <p>Every test uses its own keys. Some tests list all parked claims of the store, so no other test may park claims in
+ * the same store at the same time.
  */
 public abstract class ParkedClaimsContract implements StoreUnderTest {
 
@@ -50,7 +51,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     /** Returns the parked claims of the store under test. */
     public abstract ParkedClaims parked();
 
-    /** Expires the lease of a claim, as if its owner had stopped renewing it. */
+    /** Expires the lease of a claim, as if its owner had stopped renewing the lease. */
     @Override
     public abstract void endLease(ClaimId claim);
 
@@ -269,7 +270,9 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
     }
 
-    /** After an operator's release, the key has all of its attempts again. */
+    /**
+     * An operator's release sets the number of the key's failures to zero, so the key has all of its attempts again.
+     */
     @Test
     void releasedKeyCountsItsFailuresAnew() {
         ClaimRequest first = request(newKey());
@@ -290,7 +293,10 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(acquire(store(), request(first.key())).failures()).isEqualTo(1);
     }
 
-    /** If the reply to a parking was lost and the parking is repeated, the claim keeps its place and its reason. */
+    /**
+     * The worker repeats a parking, because the reply to the first call was lost. The claim keeps its place in the
+     * list, and its first reason.
+     */
     @Test
     void parkingThatIsRepeatedChangesNothing() {
         ClaimRequest parked = parkedClaim(false);
@@ -421,8 +427,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimId another = new ClaimId(parked.get(59).key(), UUID.randomUUID());
         List<ClaimId> first = ids(parked.subList(0, 30));
         List<ClaimId> second = ids(parked.subList(30, 59));
-        // The caller saw this claim before the key was released and parked again. The same call also names the present
-        // claim.
+        // These claims stand for earlier claims of two keys, which were released and parked again later. The same
+        // calls also name the present claims of these keys.
         ClaimId earlier = new ClaimId(parked.get(0).key(), UUID.randomUUID());
         ClaimId earlierToo = new ClaimId(parked.get(30).key(), UUID.randomUUID());
         List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another, earlier, earlierToo);

@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Pauses in its handler for longer than its lease, until the handlers of all other workers have started. */
+/** A worker whose handler pauses for longer than its lease, until the handlers of all other workers have started. */
 final class PausingWorker {
 
     private final EffectJournal journal;
@@ -24,7 +24,7 @@ final class PausingWorker {
         this.worker = new Worker(way, store);
     }
 
-    /** Redelivers the message until its handler has run. Returns whether the message was then deleted. */
+    /** Redelivers the message until the handler has run. Returns whether the last delivery deleted the message. */
     boolean deliver(ClaimKey key) {
         boolean deleted = false;
         while (!handled && !Thread.currentThread().isInterrupted()) {

@@ -18,7 +18,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for deliveries that wait for keys. */
+/**
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} for {@code peek}, with which deliveries wait for their
+ * keys.
+ */
 interface PeekContract extends StoreUnderTest {
 
     private @Nullable KeyState look(ClaimKey key) {
@@ -47,7 +50,10 @@ interface PeekContract extends StoreUnderTest {
         assertThat(look(first.key())).isEqualTo(KeyState.completed(null));
     }
 
-    /** The payload of a delivery that waited can then be compared without another claim. */
+    /**
+     * A delivery that waited for the key compares its payload with that of the completed claim, and needs no claim of
+     * its own.
+     */
     @Test
     default void completedKeyTellsThePayloadOfItsLastClaim() {
         ClaimRequest failed = withPayload(newKey(), ClaimKey.sha256("wrong"));

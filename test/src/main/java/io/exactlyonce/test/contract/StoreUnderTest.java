@@ -9,6 +9,6 @@ interface StoreUnderTest {
     /** Returns the store under test. */
     ClaimStore store();
 
-    /** Ends the lease of a claim now, if the claim still holds its key. */
+    /** Ends the lease of a claim now. Does nothing if the claim no longer holds its key. */
     void endLease(ClaimId claim);
 }

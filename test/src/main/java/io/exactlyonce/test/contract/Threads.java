@@ -14,8 +14,8 @@ final class Threads {
     private Threads() {}
 
     /**
-     * Runs the work, and returns when all threads have ended. If a thread fails, interrupts the others, and throws the
-     * failure.
+     * Runs the work in several threads, and returns when all threads have ended. If the work throws in one thread,
+     * interrupts the other threads, and throws this failure as the cause of an exception.
      */
     static void run(int count, Runnable work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(count);

@@ -8,7 +8,7 @@ import io.exactlyonce.test.contract.Worker.ClaimedAction;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The API by which the engine takes a delivery through claim, handler and completion. */
+/** The kind of a handler: for single messages, with a stored result, or for batches, without a result. */
 enum Way {
     SINGLE {
         @Override
@@ -21,7 +21,7 @@ enum Way {
             return new AlreadyCompleted("1");
         }
     },
-    /** Batches have no results. */
+    /** A batch handler has no result. */
     BATCH {
         @Override
         boolean keepsResult() {
@@ -49,6 +49,6 @@ enum Way {
 
     abstract boolean keepsResult();
 
-    /** Returns the outcome for a key that was completed by a handler which returned 1. */
+    /** Returns the outcome of a claim after the key was completed with a handler that returned 1. */
     abstract AlreadyCompleted completed();
 }

@@ -39,8 +39,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A process with the engine on a store. Its deliveries are claimed, handled, completed, renewed and settled by the same
- * classes as in an application. Its clock can run ahead of other workers' clocks. Its queue accepts all requests.
+ * A process with the engine on a store. The same classes as in an application claim, handle, complete, renew and settle
+ * its deliveries. The worker's clock can run ahead of other workers' clocks. The worker's queue accepts all requests.
  */
 final class Worker {
 
@@ -70,7 +70,7 @@ final class Worker {
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
     }
 
-    /** Calls the store on the calling thread. A death in such a call ends everything that the thread does. */
+    /** Calls the store on the calling thread, so a death in the call ends all work of the thread. */
     private record Answering(ClaimStore store, NanoClock clock) implements AsyncClaimStore {
 
         @Override
@@ -105,7 +105,10 @@ final class Worker {
         return delivery;
     }
 
-    /** Handles a delivery. The handler's exceptions and a lost claim do not reach the caller. */
+    /**
+     * Claims the key of a delivery, calls its handler, and completes the claim. Does not throw if the handler throws
+     * {@link HandlerFailure}, or if the claim is lost.
+     */
     void process(Delivery delivery, ClaimKey key, InDoubtSettings doubt, ClaimedAction action) {
         try {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
@@ -119,7 +122,7 @@ final class Worker {
         delivery.processed().join();
     }
 
-    /** Settles the delivery. Returns whether the message is deleted; otherwise it is redelivered. */
+    /** Settles the delivery. Returns whether the message is deleted. If not, the message is redelivered. */
     boolean settle(Delivery delivery) {
         boolean deleted = deliveries.settle(delivery);
         if (deleted) {
@@ -128,7 +131,7 @@ final class Worker {
         return deleted;
     }
 
-    /** Advances the worker's clock. In this time, the worker renews its claims. */
+    /** Advances the worker's clock in steps of 100 ms. After each step, the worker renews its claims that are due. */
     void pass(Duration time) {
         for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(TICK)) {
             ahead.addAndGet(TICK.toNanos());
@@ -136,7 +139,7 @@ final class Worker {
         }
     }
 
-    /** The work of a handler under its claim. Returns the result. */
+    /** The work of a handler under its claim, which returns the result. */
     @FunctionalInterface
     interface ClaimedAction {
         Object run(Claim claim) throws Throwable;
@@ -150,7 +153,7 @@ final class Worker {
         }
     }
 
-    /** Writes results as text. Nothing reads them again. */
+    /** Writes results as text. Reading a result returns its text. */
     private static final class Texts implements ResultSerializer {
 
         @Override

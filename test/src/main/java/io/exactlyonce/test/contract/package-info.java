@@ -1,4 +1,4 @@
-/** The contract of claim stores, as tests: an author of a {@link io.exactlyonce.claim.ClaimStore} runs it. */
+/** The contract of claim stores as JUnit tests, which the author of a {@link io.exactlyonce.claim.ClaimStore} runs. */
 @NullMarked
 package io.exactlyonce.test.contract;
 
