@@ -7,8 +7,9 @@ import java.util.TreeMap;
 import org.springframework.lang.CheckReturnValue;
 
 /**
- * The outcome of a batch, as its handler returns it. Failed items are released and redelivered with backoff; all other
- * items are completed and their messages deleted. An exception of the handler fails the whole batch.
+ * The result of a batch handler, which names the items that failed. An item is one message with its key. The keys of
+ * failed items are released, and their messages are redelivered with backoff. All other items are completed, and their
+ * messages are deleted. If the handler throws an exception instead, the whole batch fails.
  *
  * <pre>{@code
  * BatchResult result = BatchResult.allSucceeded();
@@ -22,9 +23,9 @@ import org.springframework.lang.CheckReturnValue;
  * return result;
  * }</pre>
  *
- * <p>Spring's transactions commit when a method returns, so writes of a {@code @Transactional} handler for the other
- * items are kept. Undoing writes for the failed items is the handler's task. With {@link Effects#DATABASE} all is
- * rolled back, and the handler is called again without the failed items.
+ * <p>Spring commits the transaction of a {@code @Transactional} handler when the handler returns, even if the result
+ * names failed items. The handler itself must undo its writes for the failed items. With {@link Effects#DATABASE}, the
+ * library rolls back all writes of the batch, and calls the handler again without the failed items.
  *
  * <p>Immutable.
  */
@@ -45,12 +46,12 @@ public final class BatchResult {
     }
 
     /**
-     * Returns the result of a batch of which one item failed.
+     * Returns the result of a batch in which one item failed.
      *
-     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole
-     *     batch
-     * @param cause the failure: its text is stored with the claim, and its type is compared with {@link
-     *     ExactlyOnceListener#parkFor()}
+     * @param index the item's position in the handler's list, from 0. A position beyond the end of the list fails the
+     *     whole batch
+     * @param cause the item's failure. Its text is stored with the claim. If its type is in {@link
+     *     ExactlyOnceListener#parkFor()}, the item's key is parked
      * @throws IndexOutOfBoundsException if the index is negative
      */
     @CheckReturnValue
@@ -59,12 +60,12 @@ public final class BatchResult {
     }
 
     /**
-     * Returns this result with one more failed item. An item that failed before keeps its first cause.
+     * Returns this result with one more failed item. An item that this result already names keeps its first cause.
      *
-     * @param index its position in the list that the handler got, from 0; one beyond the list's end fails the whole
-     *     batch
-     * @param cause the failure: its text is stored with the claim, and its type is compared with {@link
-     *     ExactlyOnceListener#parkFor()}
+     * @param index the item's position in the handler's list, from 0. A position beyond the end of the list fails the
+     *     whole batch
+     * @param cause the item's failure. Its text is stored with the claim. If its type is in {@link
+     *     ExactlyOnceListener#parkFor()}, the item's key is parked
      * @throws IndexOutOfBoundsException if the index is negative
      */
     @CheckReturnValue
@@ -78,12 +79,12 @@ public final class BatchResult {
         return new BatchResult(Collections.unmodifiableMap(all));
     }
 
-    /** Returns the failed indexes in order, each with its cause. Empty if all items succeeded. */
+    /** Returns the failed indexes in ascending order, each with its cause. Empty if all items succeeded. */
     public Map<Integer, Throwable> failures() {
         return failures;
     }
 
-    /** Contains only the indexes: causes may quote personal data. */
+    /** Returns a text with the failed indexes only, because causes may quote personal data. */
     @Override
     public String toString() {
         return failures.isEmpty()

@@ -1,16 +1,20 @@
 package io.exactlyonce;
 
 /**
- * A handler's claim on its idempotency key. Declare it as a parameter of an {@link ExactlyOnceListener} method to get
- * it. Thread-safe; usable while the handler runs.
+ * A handler's claim on its idempotency key. A method with {@link ExactlyOnceListener} gets its claim if it declares a
+ * parameter of this type, or a {@code List<Claim>} for a batch. An action of {@link ExactlyOnceOperations} always gets
+ * its claim. Use a claim only while the handler or action runs. Thread-safe.
  *
- * <p>With {@link ClaimMode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is
- * the message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} and {@link #followUp} pass, and
- * {@link #fence()} and {@link #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key,
- * {@link #scope()}, {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
+ * <p>In two cases a handler runs without a claim, and gets a substitute: with {@link ClaimMode#OBSERVE}, and for a
+ * message without a key under {@link MissingKeyPolicy#RUN_UNPROTECTED}. The substitute behaves as follows:
  *
- * <p>The handler of a message without a key gets such a substitute too, if {@link MissingKeyPolicy#RUN_UNPROTECTED} has
- * it called.
+ * <ul>
+ *   <li>{@link #attempt()} returns the message's receive count, and {@link #isInDoubt()} returns false.
+ *   <li>{@link #ensureHeld()} does nothing, and {@link #followUp} does not check the claim.
+ *   <li>{@link #fence()} and {@link #fencingToken()} throw {@link IllegalStateException}.
+ *   <li>If the message has no usable key, {@link #scope()}, {@link #key()}, {@link #keyHash()}, {@link
+ *       #downstreamKey()} and {@link #followUp} throw {@link UnusableKeyException}.
+ * </ul>
  */
 public interface Claim {
 
@@ -22,69 +26,75 @@ public interface Claim {
     String scope();
 
     /**
-     * Returns the stored idempotency key: the SHA-256 of keys longer than 512 characters.
+     * Returns the idempotency key as it is stored. A key longer than 512 characters is stored as its SHA-256.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String key();
 
     /**
-     * Returns the first 16 digits of {@link #downstreamKey()}, by which log lines, events, exceptions and the endpoint
-     * name the key. A key may be personal data.
+     * Returns the first 16 digits of {@link #downstreamKey()}. Log lines, events, exceptions and the endpoint name the
+     * key by this hash, because the key itself may be personal data.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String keyHash();
 
     /**
-     * Returns the number of this attempt at the key, from 1. With {@link Effects#DATABASE}, attempts that were rolled
-     * back are not counted.
+     * Returns the number of this attempt at the key, from 1. With {@link Effects#DATABASE}, attempts whose transaction
+     * was rolled back are not counted.
      */
     int attempt();
 
     /**
-     * Returns whether an earlier attempt at this key may have had effects that were never recorded, because its process
-     * died or lost its claim. An attempt that failed with its own exception does not count. With {@link
-     * Effects#DATABASE}, effects of a dead process are rolled back, so this is true only after an attempt with {@link
-     * Effects#EXTERNAL}.
+     * Returns whether an earlier attempt at this key may have had effects that were never recorded. Such an attempt
+     * ended without an outcome: its process died, its claim was lost, its timeout expired, or its listener was stopped.
+     * An attempt that threw an exception of its own does not count.
+     *
+     * <p>With {@link Effects#DATABASE}, a crash rolls the effects back. So a handler with these effects gets true only
+     * if an earlier attempt ran with {@link Effects#EXTERNAL}.
      */
     boolean isInDoubt();
 
     /**
-     * Returns a number that grows with each claim of this key, for systems that can reject stale writers.
+     * Returns a number that is greater for each later claim of this key. A system that keeps the greatest number that
+     * it has seen can reject the writes of earlier claims.
      *
      * @throws IllegalStateException if nothing is claimed: the listener only observes, or the message has no key
      */
     long fencingToken();
 
     /**
-     * Returns an idempotency key for the systems that the handler calls: the same for all attempts at this key,
-     * different for every other key or scope. 64 hexadecimal digits.
+     * Returns an idempotency key for the systems that the handler calls, as 64 hexadecimal digits. All attempts at this
+     * claim's key return the same digits. Any other key or scope has other digits.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String downstreamKey();
 
     /**
-     * Returns an idempotency key for a call or a message of a handler that has several. The key is different for each
-     * name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and name, as 64 hexadecimal digits.
+     * Returns an idempotency key for one of several calls or messages of the handler: the SHA-256 of scope, NUL, key,
+     * NUL and name, as 64 hexadecimal digits. The digits are different for each name, and the same for all attempts.
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
-     * @throws IllegalArgumentException if the name is blank, too long, or no text
+     * @throws IllegalArgumentException if the name is blank, is longer than 512 characters, or contains a NUL character
+     *     or half of a surrogate pair
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String downstreamKey(String call);
 
     /**
-     * Returns the identity of a message that the handler sends. An {@link ExactlyOnceListener} that receives the
-     * message, and has no {@code key} of its own, handles it once, however often this handler, an outbox or SQS repeats
-     * it.
+     * Returns the identity of a message that the handler sends. This handler, an outbox or SQS may repeat the message.
+     * A receiving {@link ExactlyOnceListener} without a {@code key} of its own handles all repetitions once.
      *
-     * <p>Call it while the handler runs, also if an outbox sends the message later: store the identity with the event.
+     * <p>Call this method while the handler runs. If an outbox sends the message later, store the identity with the
+     * outbox's event.
      *
-     * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters, and another one for each
-     *     message of the handler
-     * @throws IllegalArgumentException if the name is blank, too long, or no text
+     * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters. Each message of the handler
+     *     needs another name
+     * @throws IllegalArgumentException if the name is blank, is longer than 512 characters, or contains a NUL character
+     *     or half of a surrogate pair
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      * @throws ClaimLostException if another worker may own the key, or the handler has ended
      */
     default FollowUp followUp(String name) {
@@ -94,33 +104,35 @@ public interface Claim {
     }
 
     /**
-     * Throws unless this claim is still held. Call it right before each effect.
+     * Throws an exception if another worker may own the key. Call this method right before each effect.
      *
-     * <p>The check is local: it compares the lease with this JVM's monotonic clock and does no I/O. It cannot detect a
-     * pause between the check and the effect. With {@link Effects#DATABASE} there is no lease; the check passes until
-     * the handler ends or the listener stops.
+     * <p>The check compares the lease with this JVM's monotonic clock, and does no I/O. If the process pauses between
+     * the check and the effect, the lease can expire unnoticed. With {@link Effects#DATABASE} there is no lease, so the
+     * check throws only after the handler has ended or the listener has stopped.
      *
-     * @throws ClaimLostException if another worker may own the key
+     * @throws ClaimLostException if another worker may own the key, the listener has stopped, or the handler has ended
      */
     void ensureHeld();
 
     /**
-     * Binds the current transaction to this claim. The call verifies in the database that the claim is held, and blocks
-     * takeovers until the transaction ends. A worker that has lost its claim therefore cannot commit.
+     * Binds the current transaction to this claim. The call verifies in the database that this claim still owns the
+     * key. Until the transaction ends, no other worker can take the key over. So a worker that has lost its claim
+     * cannot commit.
      *
-     * <p>Call it inside a Spring transaction on the database that stores the claims, before or after your writes. It
-     * costs one statement. Renewal and completion of the claim continue meanwhile.
+     * <p>Call this method inside a Spring transaction on the database that stores the claims, before or after your
+     * writes. The call costs one statement. The claim can still be renewed and completed while the transaction is open.
      *
-     * <p>It does not cover a crash after the commit and before the completion: the next attempt sees {@link
-     * #isInDoubt()}. Use {@link Effects#DATABASE} to close that gap.
+     * <p>A crash can still happen after the commit and before the claim is completed. The next attempt then sees {@link
+     * #isInDoubt()}. {@link Effects#DATABASE} avoids this case, because one transaction commits the writes and the
+     * completion.
      *
-     * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as
-     *     Spring does for this exception
+     * @throws ClaimLostException if this claim no longer owns the key. The transaction must be rolled back, as Spring
+     *     does for this exception
      * @throws IllegalStateException if there is no such transaction, or if nothing is claimed: the listener only
      *     observes, or the message has no key
-     * @throws ClaimStoreException if the database does not answer; the transaction must be rolled back
-     * @throws UnsupportedOperationException if the claim store shares no transactions with applications, such as
-     *     DynamoDB; the message names the alternatives
+     * @throws ClaimStoreException if the database does not answer. The transaction must be rolled back
+     * @throws UnsupportedOperationException if the claim store, such as DynamoDB, cannot take part in the application's
+     *     transactions; the exception's message names the alternatives
      */
     void fence();
 }

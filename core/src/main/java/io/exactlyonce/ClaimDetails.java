@@ -6,17 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The current state of a key's claim, for operators. Contains neither the key, nor the payload, nor the result. Times
- * are the store's; a time is {@code null} if the store does not keep it. Claim stores implement this interface.
+ * are by the store's clock. A time is {@code null} if the store does not keep that time. Claim stores implement this
+ * interface.
  */
 public interface ClaimDetails {
 
     /** The state of a key. */
     enum Status {
-        /** An attempt holds the key, until its lease expires. */
+        /** An attempt owns the key. When its lease has expired, another attempt may take the key over. */
         HELD,
-        /** The effect has happened. */
+        /** The effect has happened, and is recorded. */
         COMPLETED,
-        /** An attempt failed, or an operator released the key: the next attempt may begin. */
+        /** The last attempt failed, or an operator released the key, so the next attempt may begin. */
         RELEASED,
         /** The key waits for an operator's decision. */
         PARKED
@@ -25,14 +26,15 @@ public interface ClaimDetails {
     /** Returns the key's state. */
     Status status();
 
-    /** Returns the id of the last claim: a decision on a parked key names it. */
+    /** Returns the id of the key's last claim. An operator's decision on a parked key names this id. */
     UUID claimId();
 
     /** Returns the number of attempts at the key. */
     int attempt();
 
     /**
-     * Returns how many attempts threw since an operator released the key last; 0 also if the store does not count them.
+     * Returns how many attempts have thrown an exception since an operator last released the key. Returns 0 if the
+     * store does not count such attempts.
      */
     default int failures() {
         return 0;
@@ -65,21 +67,21 @@ public interface ClaimDetails {
         return null;
     }
 
-    /** Returns when the effect was recorded; {@code null} if it was not recorded. */
+    /** Returns when the key was completed; {@code null} if the key is not completed. */
     default @Nullable Instant completedAt() {
         return null;
     }
 
-    /** Returns when the key was parked; {@code null} if it is not parked. */
+    /** Returns when the key was parked; {@code null} if the key is not parked. */
     default @Nullable Instant parkedAt() {
         return null;
     }
 
-    /** Returns when the store may forget the key; {@code null} if it keeps the key. */
+    /** Returns the earliest time at which the store may delete the key; {@code null} if the store keeps the key. */
     default @Nullable Instant expiresAt() {
         return null;
     }
 
-    /** Returns why the last attempt failed, or was parked; {@code null} if neither. */
+    /** Returns why the last attempt failed, or why the key was parked; {@code null} if neither happened. */
     @Nullable String error();
 }

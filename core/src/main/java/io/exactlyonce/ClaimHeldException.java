@@ -5,7 +5,10 @@ import java.time.Duration;
 /** Thrown if another call or delivery owns the key. */
 public final class ClaimHeldException extends ExactlyOnceException {
 
-    /** The owner may still write after its lease has expired. */
+    /**
+     * The shortest wait before another try, because an owner whose lease has just expired may still be recording its
+     * outcome.
+     */
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
     private final Duration retryAfter;
@@ -13,7 +16,7 @@ public final class ClaimHeldException extends ExactlyOnceException {
     /**
      * @param scope the key's scope
      * @param keyHash a hash of the key, since keys may be personal data
-     * @param leaseRemaining how long the owner's lease lasts unless it is renewed
+     * @param leaseRemaining the remaining time of the owner's lease if the owner does not renew it
      */
     public ClaimHeldException(String scope, String keyHash, Duration leaseRemaining) {
         super(
@@ -31,8 +34,8 @@ public final class ClaimHeldException extends ExactlyOnceException {
     }
 
     /**
-     * Returns how long the owner's lease lasts unless it is renewed, at least 1 s. By then the key is completed or
-     * free, or its owner is alive and still works.
+     * Returns after how long to try again: the remaining time of the owner's lease if the owner does not renew it, but
+     * at least 1 s. After this time, the key is completed, parked or free, or its owner still works.
      */
     public Duration retryAfter() {
         return retryAfter;

@@ -1,8 +1,8 @@
 package io.exactlyonce;
 
 /**
- * Thrown if a claim is lost: its lease expired before it was renewed, or another worker took the key over. Later
- * effects of the handler may happen twice, so it should stop.
+ * Thrown if a claim is lost: its lease expired before it was renewed, or another worker took the key over. The handler
+ * should stop, because another worker may repeat its later effects.
  */
 public final class ClaimLostException extends ExactlyOnceException {
 
@@ -12,7 +12,7 @@ public final class ClaimLostException extends ExactlyOnceException {
      * @param scope the claim's scope
      * @param keyHash a hash of the key, since keys may be personal data
      * @param fencingToken the fencing token of the claim that was lost
-     * @param reason what was observed
+     * @param reason how the loss was detected
      */
     public ClaimLostException(String scope, String keyHash, long fencingToken, String reason) {
         super(

@@ -3,11 +3,11 @@ package io.exactlyonce;
 /** The way in which a listener uses claims. */
 public enum ClaimMode {
     /**
-     * The property {@code exactly-once.mode} decides, which is {@link #ENFORCE} by default. Only for the annotation:
-     * the property itself names one of the others.
+     * The property {@code exactly-once.mode} decides; its default is {@link #ENFORCE}. Only annotations can have this
+     * value. Properties must have one of the other values.
      */
     AS_CONFIGURED,
-    /** A handler runs only under a claim of its key. */
+    /** A handler runs only if its key was claimed. */
     ENFORCE,
     /** Handlers run as without this library, and duplicates that {@link #ENFORCE} would prevent are counted. */
     OBSERVE

@@ -4,17 +4,18 @@ package io.exactlyonce;
 public enum Effects {
 
     /**
-     * The handler calls other systems. The key is claimed and completed in short transactions of their own, before and
-     * after the handler. If a worker dies in between, the next attempt sees {@link Claim#isInDoubt()}.
+     * The handler calls other systems. One short transaction claims the key before the handler, and another one
+     * completes the key after it. If the worker dies between the two transactions, the next attempt sees {@link
+     * Claim#isInDoubt()}.
      */
     EXTERNAL,
 
     /**
-     * All of the handler's effects are writes to the PostgreSQL database that stores the claims. Claim, handler and
-     * completion are one transaction, which commits once or not at all.
+     * All of the handler's effects are writes to the PostgreSQL database that stores the claims. One transaction
+     * contains the claim, the handler's writes and the completion, and commits all of them or nothing.
      *
-     * <p>Not covered: actions outside of that transaction, such as calls of other systems, sent messages, and writes
-     * through another DataSource, on another thread, or in a separate transaction ({@code REQUIRES_NEW}).
+     * <p>Actions outside that transaction are not covered: calls of other systems, sent messages, and writes through
+     * another DataSource, on another thread, or in a separate transaction ({@code REQUIRES_NEW}).
      */
     DATABASE
 }

@@ -3,13 +3,13 @@ package io.exactlyonce;
 import java.time.Duration;
 
 /**
- * An application event for {@code @EventListener} methods. One thread of the library publishes the events in sequence:
- * a listener that blocks delays other events, but no delivery. If a thousand events wait, further ones are dropped. Run
- * longer work on your own thread.
+ * An application event for {@code @EventListener} methods. One thread of the library publishes the events one after the
+ * other. An {@code @EventListener} method that blocks delays other events, but no delivery, so run longer work on your
+ * own thread. While a thousand events wait, further events are dropped.
  *
- * <p>New kinds of events may follow, so code that distinguishes events ignores those it does not know.
+ * <p>Future versions may add kinds of events, so code that distinguishes kinds should ignore unknown ones.
  *
- * <p>Keys may be personal data, so events contain {@link Claim#keyHash()}, like log lines, the MDC and exceptions.
+ * <p>Events contain {@link Claim#keyHash()} instead of the key, because keys may be personal data.
  */
 public interface ExactlyOnceEvent {
 
@@ -20,70 +20,74 @@ public interface ExactlyOnceEvent {
     String queue();
 
     /**
-     * A message whose key is completed was not handled again.
+     * A message was not handled again, because its key is completed.
      *
      * @param keyHash the key's {@link Claim#keyHash()}
      */
     record DuplicateSuppressed(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * A key was claimed in doubt: an earlier attempt died or was stopped, and may have had effects.
+     * A delivery claimed a key that is in doubt, because an earlier attempt died or was stopped, and may have had
+     * effects.
      *
      * @param keyHash the key's {@link Claim#keyHash()}
-     * @param attempt the number of this attempt, from 2
+     * @param attempt the number of the new attempt, from 2
      */
     record TakenOver(String listener, String queue, String keyHash, int attempt) implements ExactlyOnceEvent {}
 
     /**
-     * A lease expired while its handler ran: the handler was stopped, and its effect is in doubt.
+     * A claim was lost while its handler ran: its lease expired, or another worker took the key over. The handler was
+     * interrupted, and its effect is in doubt.
      *
      * @param keyHash the key's {@link Claim#keyHash()}
      */
     record ClaimLost(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed,
-     * and the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
+     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed.
+     * Unless the handler still completes, the next attempt is in doubt. A batch has one event for each message.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link
-     *     MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the message's id
-     * @param timeout of the listener
+     * @param keyHash the key's {@link Claim#keyHash()}. For a message without a key, which {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED} admits, a hash of the message's id
+     * @param timeout the listener's timeout
      */
     record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout)
             implements ExactlyOnceEvent {}
 
     /**
-     * A key waits for an operator's decision: it was just parked, or another of its messages arrived.
+     * A key waits for an operator's decision: the key was just parked, or another message of the parked key arrived.
      *
      * @param keyHash the key's {@link Claim#keyHash()}
      */
     record KeyParked(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * p95 latency is above 80 % of the visibility timeout. Published once before a recovery.
+     * Deliveries take almost as long as the visibility timeout: the 95th percentile of recent latencies is above 80 %.
+     * The event is published once, and again only after the percentile was below 70 %.
      *
-     * @param p95 of recent deliveries
+     * @param p95 the 95th percentile of the latencies of recent deliveries
      * @param window the visibility timeout
      */
     record WindowNear(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 
     /**
-     * Deliveries take longer than their visibility timeout. Published once before a recovery.
+     * Deliveries take longer than the visibility timeout: the 95th percentile of recent latencies is above it. The
+     * event is published once, and again only after the percentile was below 70 %.
      *
-     * @param p95 of recent deliveries
+     * @param p95 the 95th percentile of the latencies of recent deliveries
      * @param window the visibility timeout
      */
     record WindowBreached(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 
     /**
-     * An attempt failed on the last receive of its message, and the queue moves the message to its dead-letter queue. A
-     * key that the attempt has parked has {@link KeyParked} as well.
+     * An attempt failed on the last receive of its message, so the queue moves the message to its dead-letter queue. If
+     * the attempt parked its key, a {@link KeyParked} event is published as well.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link
-     *     MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the message's id
+     * @param keyHash the key's {@link Claim#keyHash()}. For a message without a key, which {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED} admits, a hash of the message's id
      * @param receiveCount how often SQS has delivered the message
-     * @param maxReceiveCount of the queue's redrive policy
-     * @param deadLetterQueue the name of the dead-letter queue
+     * @param maxReceiveCount the {@code maxReceiveCount} of the queue's redrive policy
+     * @param deadLetterQueue the name of the dead-letter queue, or {@code unknown}
      */
     record LastReceiveFailed(
             String listener,

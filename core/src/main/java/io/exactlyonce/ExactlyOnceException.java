@@ -3,8 +3,9 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The base of all exceptions by which the library reports that it could not, or may not, do its work. Calls that can
- * never work throw {@link IllegalArgumentException} or {@link IllegalStateException} instead.
+ * The superclass of the exceptions that the library throws if it could not do, or must not do, what was requested. A
+ * call that can never succeed, for example because of an invalid argument, throws {@link IllegalArgumentException} or
+ * {@link IllegalStateException} instead.
  */
 public abstract class ExactlyOnceException extends RuntimeException {
 
@@ -16,7 +17,7 @@ public abstract class ExactlyOnceException extends RuntimeException {
      * @param keyHash the key's hash, since keys may be personal data; {@code null} if the failure does not concern
      *     a single, usable key
      * @param message what has happened, and the remedy; never the key or a payload
-     * @param cause the failure behind it, if any
+     * @param cause the cause; {@code null} if there is none
      */
     protected ExactlyOnceException(
             @Nullable String scope, @Nullable String keyHash, String message, @Nullable Throwable cause) {

@@ -10,12 +10,12 @@ import org.springframework.lang.CheckReturnValue;
  * Thread-safe.
  *
  * <p>Keys follow the rules of listeners: blank keys and keys with a NUL are rejected, and keys longer than 512
- * characters are replaced by their SHA-256. Keys of a scope are shared with listeners of the same scope.
+ * characters are replaced by their SHA-256. A call and a listener with the same scope share their keys.
  */
 public interface ExactlyOnceOperations {
 
     /**
-     * Names the key of a call. The call does nothing until {@link OnceCall#call} or {@link OnceCall#run} ends it:
+     * Returns a call for a key. Nothing happens before {@link OnceCall#call} or {@link OnceCall#run} is called on it:
      *
      * <pre>{@code
      * Receipt receipt = operations.once("payments", paymentId)
@@ -28,72 +28,79 @@ public interface ExactlyOnceOperations {
      * @param scope the key's namespace, 1 to 512 characters
      * @param key the key of the action
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if it is blank
+     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if the key is blank
      */
     @CheckReturnValue
     OnceCall<RuntimeException> once(String scope, String key);
 
     /**
-     * A call that runs its action once per key. Immutable: each method returns another call.
+     * A call that runs its action once per key. Immutable: {@link #comparing}, {@link #parkInDoubt} and {@link
+     * #throwing} return another call.
      *
-     * @param <X> type of its action's checked exceptions; {@link RuntimeException} if there are none
+     * @param <X> type of the action's checked exceptions; {@link RuntimeException} if there are none
      */
     interface OnceCall<X extends Throwable> {
 
         /**
-         * Refuses the key if it is completed for other content.
+         * Returns a call that throws {@link KeyReusedException} if the key is completed for other content. Without this
+         * method, contents are not compared.
          *
-         * @param body content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is
-         *     stored
+         * @param body the content to compare, such as a request's body. Two JSON bodies are equal if they differ only
+         *     in white space, escapes or the order of fields. Only the content's SHA-256 is stored
          */
         @CheckReturnValue
         OnceCall<X> comparing(String body);
 
         /**
-         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides through
-         * {@link ParkedKeys}. Without it, the action runs again, and can check {@link Claim#isInDoubt()}.
+         * Returns a call that parks its key if the key is in doubt, and throws {@link ParkedException} until an
+         * operator decides through {@link ParkedKeys}. Without this method, the action runs again, and can check {@link
+         * Claim#isInDoubt()}.
          *
-         * <p>Calls and listeners of a scope should have the same policy, because the first that claims a key in doubt
-         * applies its own.
+         * <p>Use the same policy for all calls and listeners of a scope: a key in doubt is treated by the policy of the
+         * call or listener that claims the key first.
          */
         @CheckReturnValue
         OnceCall<X> parkInDoubt();
 
         /**
-         * Lets the action throw checked exceptions, which its caller gets unchanged. Kotlin does not need it.
+         * Returns a call whose action may throw checked exceptions of a type. The caller of {@link #call} or {@link
+         * #run} gets these exceptions unchanged. Kotlin code does not need this method.
          *
-         * @param type the exception, or a superclass of several
+         * @param type the type of the exceptions, or a superclass of several types
          */
         @CheckReturnValue
         <Y extends Throwable> OnceCall<Y> throwing(Class<Y> type);
 
         /**
-         * Runs the action once per key and returns its result. Later calls with the same key return the stored result,
-         * deserialized from JSON, without running the action.
+         * Runs the action once per key and returns its result. Later calls with the same key do not run the action, but
+         * return the stored result, deserialized from JSON.
          *
-         * <p>The lease, {@code exactly-once.claim.lease} or else 30 s, is renewed while the action runs. If it is lost,
-         * the thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released
-         * and the next call runs it again. If the process dies, the key is in doubt: see {@link #parkInDoubt()}.
+         * <p>The lease is {@code exactly-once.claim.lease}, or else 30 s, and is renewed while the action runs. If the
+         * lease is lost, the thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the
+         * key is released, and the next call runs the action again. If the process dies, the key is in doubt: see
+         * {@link #parkInDoubt()}.
          *
-         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. The
-         * message of the {@link ClaimStoreException} says whether the action was called. If it was, its effect has
-         * happened, and the next call finds the key completed or in doubt.
+         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. {@link
+         * ClaimStoreException} reports that the store did not answer, and its message says whether the action was
+         * called. If the action was called, its effect has happened, and the next call finds the key completed or in
+         * doubt.
          *
-         * @param type of the result. Types with type parameters need a {@link ParameterizedTypeReference}; {@code
-         *     Object} and {@code Number} do not say what their values are
+         * @param type the type of the result. A type with type parameters needs a {@link ParameterizedTypeReference}.
+         *     {@code Object} and {@code Number} are rejected, because they do not say what their values are
          * @param action the work
-         * @return the result as its JSON is read back, for the first caller and for later ones; {@code null} if the
-         *     action returned {@code null}
+         * @return the result as it is read back from its JSON, also for the first caller; {@code null} if the action
+         *     returned {@code null}
          * @throws IllegalArgumentException if values of the type cannot be stored
-         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws IllegalStateException if the call is made within a transaction that may still be rolled back
          * @throws ClaimHeldException if another call or delivery owns the key
          * @throws ParkedException if the key waits for an operator's decision
          * @throws KeyReusedException if the key is completed for other content
-         * @throws StoredResultException if the key is completed, but has no stored result of this type, also by
-         *     this call
+         * @throws StoredResultException if this call or an earlier one has completed the key, but no result of this
+         *     type is stored
          * @throws ClaimLostException if the claim was lost; the result is discarded
          * @throws ClaimStoreException if the store does not answer
-         * @throws ExactlyOnceSetupException if the store cannot keep claims yet, such as without its table
+         * @throws ExactlyOnceSetupException if the store cannot keep claims yet, for example because its table is
+         *     missing
          * @throws X if the action throws it
          */
         <T extends @Nullable Object> T call(Class<@NonNull T> type, Action<? extends T, ? extends X> action) throws X;
@@ -101,10 +108,10 @@ public interface ExactlyOnceOperations {
         /**
          * Runs the action once per key and returns its result, whose type has type arguments.
          *
-         * @param type of the result, such as {@code new ParameterizedTypeReference<List<Line>>() {}}
+         * @param type the type of the result, such as {@code new ParameterizedTypeReference<List<Line>>() {}}
          * @throws ExactlyOnceException as {@link #call(Class, Action)} does
          * @throws IllegalArgumentException if values of the type cannot be stored
-         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws IllegalStateException if the call is made within a transaction that may still be rolled back
          * @throws X if the action throws it
          */
         <T extends @Nullable Object> T call(
@@ -113,8 +120,8 @@ public interface ExactlyOnceOperations {
         /**
          * Runs the action once per key.
          *
-         * @throws ExactlyOnceException as {@link #call(Class, Action)} does; not {@link StoredResultException}
-         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws ExactlyOnceException as {@link #call(Class, Action)} does, except {@link StoredResultException}
+         * @throws IllegalStateException if the call is made within a transaction that may still be rolled back
          * @throws X if the action throws it
          */
         void run(VoidAction<? extends X> action) throws X;

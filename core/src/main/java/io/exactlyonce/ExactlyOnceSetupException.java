@@ -3,8 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if settings of the application, its database or its queues prevent claims. Reports the problem and its remedy,
- * also when startup fails.
+ * Thrown if settings of the application, its database or its queues prevent claims. Contains the problem and its
+ * remedy. If startup fails, Spring Boot prints both.
  */
 public abstract class ExactlyOnceSetupException extends ExactlyOnceException {
 
@@ -14,9 +14,9 @@ public abstract class ExactlyOnceSetupException extends ExactlyOnceException {
     /**
      * Creates an exception.
      *
-     * @param problem what is wrong, with the value
-     * @param remedy what to do about it
-     * @param cause the failure behind it, if any
+     * @param problem the problem, with the value
+     * @param remedy the fix
+     * @param cause the cause; {@code null} if there is none
      */
     protected ExactlyOnceSetupException(String problem, String remedy, @Nullable Throwable cause) {
         super(null, null, problem + "; " + remedy, cause);

@@ -5,11 +5,11 @@ import java.util.Map;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * The identity of a message that a handler sends: the same for all attempts of its claim, and different for each name,
- * key and scope. {@link Claim#followUp(String)} makes it.
+ * The identity of a message that a handler sends, created by {@link Claim#followUp(String)}. All attempts at a key
+ * create the same identity for the same name. Another name, key or scope has another identity.
  *
- * <p>An {@link ExactlyOnceListener} without {@code key} claims it, so repeated messages have one effect there. A
- * listener with a {@code key} of its own ignores it. Other consumers see each repetition.
+ * <p>A receiving {@link ExactlyOnceListener} without a {@code key} claims this identity, so a repeated message has one
+ * effect there. A listener with a {@code key} of its own ignores the identity. Other consumers see each repetition.
  *
  * <pre>{@code
  * sqs.send(to -> to.queue("shipments")
@@ -20,14 +20,14 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * <p>Repetitions must have the same content, or the receiving listener's {@link ExactlyOnceListener#fingerprint()} must
  * name the part that is the same.
  *
- * <p>Immutable. An outbox stores it as part of an event, as JSON, or stores its key alone.
+ * <p>Immutable. An outbox can store the identity as JSON within an event, or store only its {@link #key()}.
  *
- * @param key the key that the receiving listener claims: 64 hexadecimal digits of {@link
- *     Claim#downstreamKey(String)}
+ * @param key the key that the receiving listener claims: the 64 hexadecimal digits that {@link
+ *     Claim#downstreamKey(String)} returns
  */
 public record FollowUp(String key) {
 
-    /** The message attribute and header that carries the key. */
+    /** The name of the header and message attribute that carries the key. */
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
     private static final int DIGITS = 64;
@@ -35,8 +35,8 @@ public record FollowUp(String key) {
     /**
      * Restores the identity of a message from its stored key.
      *
-     * @throws IllegalArgumentException if the key is not 64 hexadecimal digits, as {@link
-     *     Claim#downstreamKey(String)} returns
+     * @throws IllegalArgumentException if the key is not 64 hexadecimal digits, as returned by {@link
+     *     Claim#downstreamKey(String)}
      */
     public FollowUp {
         if (key.length() != DIGITS || !key.chars().allMatch(FollowUp::isHexadecimal)) {
@@ -47,8 +47,8 @@ public record FollowUp(String key) {
     }
 
     /**
-     * Returns the headers of a message to a standard queue, or to a topic with raw message delivery: for {@code
-     * headers(..)} of {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. The
+     * Returns the headers of a message to a standard queue, or to a topic with raw message delivery. Pass them to
+     * {@code headers(..)} of {@code SqsTemplate} or {@code SqsOperations}, or to Spring's {@code MessageBuilder}. The
      * header becomes one of the ten message attributes that SQS permits.
      */
     public Map<String, Object> headers() {
@@ -57,15 +57,16 @@ public record FollowUp(String key) {
 
     /**
      * Returns the headers of a message to a FIFO queue: those of {@link #headers()}, and the deduplication ID, by which
-     * SQS drops repetitions for five minutes. AWS rejects a deduplication ID on a standard queue.
+     * SQS drops repetitions for five minutes. Do not use these headers for a standard queue, because AWS rejects a
+     * deduplication ID there.
      */
     public Map<String, Object> fifoHeaders() {
         return Map.of(KEY_ATTRIBUTE, key, MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, key);
     }
 
     /**
-     * Returns the message attributes for a request of the AWS SDK. On a FIFO queue, set {@code messageDeduplicationId}
-     * to {@link #key()}.
+     * Returns the message attributes for a request of the AWS SDK. If the queue is a FIFO queue, also set {@code
+     * messageDeduplicationId} to {@link #key()}.
      */
     public Map<String, MessageAttributeValue> attributes() {
         return Map.of(

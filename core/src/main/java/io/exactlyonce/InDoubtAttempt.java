@@ -2,7 +2,7 @@ package io.exactlyonce;
 
 import org.springframework.messaging.Message;
 
-/** An attempt at a key that is in doubt, as its {@link Reconciler} sees it. Usable while the reconciler runs. */
+/** An attempt at a key in doubt, as a {@link Reconciler} gets it. Use it only while the reconciler runs. */
 public interface InDoubtAttempt {
 
     /** Returns the id of the listener. */
@@ -11,16 +11,19 @@ public interface InDoubtAttempt {
     /** Returns the claim on the key that is in doubt. */
     Claim claim();
 
-    /** Returns the message as interceptors have passed it on. For a batch, returns the one message of the key. */
+    /**
+     * Returns the message as the container's interceptors have passed it on. If the handler takes a batch, returns the
+     * one message of this key.
+     */
     Message<?> message();
 
     /**
-     * Returns the payload as the handler takes it. For a parameter with {@code @SnsNotificationMessage}, it is the
-     * published content.
+     * Returns the payload as the handler takes it: for a parameter with {@code @SnsNotificationMessage}, the published
+     * content.
      *
-     * @param type the payload's class, which is the type that the handler takes
+     * @param type the payload's class, which is the class that the handler takes
      * @throws IllegalArgumentException if the payload is of another class
-     * @throws UnusableKeyException if the payload cannot be read as what the handler takes
+     * @throws UnusableKeyException if the payload cannot be converted to the type that the handler takes
      */
     <T> T payload(Class<T> type);
 }

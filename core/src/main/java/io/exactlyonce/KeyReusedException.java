@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** Thrown if the key is completed for other content: its sender used one key for two actions. */
+/** Thrown if the key is completed for other content, because its sender used one key for two actions. */
 public final class KeyReusedException extends ExactlyOnceException {
 
     /**

@@ -2,7 +2,8 @@ package io.exactlyonce;
 
 /**
  * Thrown if there is no idempotency key: the value is {@code null} or blank, or its expression reads a property of
- * {@code null}. {@link ExactlyOnceListener#whenKeyMissing()} decides on such a message of a listener.
+ * {@code null}, or an entry that a map does not have. For a message of a listener, {@link
+ * ExactlyOnceListener#whenKeyMissing()} decides instead.
  */
 public final class MissingKeyException extends UnusableKeyException {
 

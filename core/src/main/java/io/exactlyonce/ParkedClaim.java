@@ -38,15 +38,16 @@ public final class ParkedClaim {
     }
 
     /**
-     * Makes a snapshot, for claim stores that do not count attempts that threw.
+     * Makes a snapshot for a claim store that does not count attempts that threw.
      *
      * @param scope the key's namespace
      * @param key the key as it is stored
-     * @param claimId id of the parked claim
+     * @param claimId the id of the parked claim
      * @param attempt the number of the parked attempt, from 1
      * @param isInDoubt whether an attempt may have had effects that are not recorded
-     * @param reason why it was parked
-     * @param parkedAt when it was parked, as precisely as the store orders parked claims
+     * @param reason why the key was parked
+     * @param parkedAt when the key was parked. The time must be as precise as the time by which the store orders parked
+     *     claims
      */
     public static ParkedClaim of(
             String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, Instant parkedAt) {
@@ -54,16 +55,17 @@ public final class ParkedClaim {
     }
 
     /**
-     * Makes a snapshot, for claim stores.
+     * Makes a snapshot for a claim store.
      *
      * @param scope the key's namespace
      * @param key the key as it is stored
-     * @param claimId id of the parked claim
+     * @param claimId the id of the parked claim
      * @param attempt the number of the parked attempt, from 1
-     * @param failures how many attempts threw since an operator released the key last
+     * @param failures the number of attempts that have thrown an exception since an operator last released the key
      * @param isInDoubt whether an attempt may have had effects that are not recorded
-     * @param reason why it was parked
-     * @param parkedAt when it was parked, as precisely as the store orders parked claims
+     * @param reason why the key was parked
+     * @param parkedAt when the key was parked. The time must be as precise as the time by which the store orders parked
+     *     claims
      */
     public static ParkedClaim of(
             String scope,
@@ -82,17 +84,17 @@ public final class ParkedClaim {
         return scope;
     }
 
-    /** Returns the key as it is stored. It may be personal data. */
+    /** Returns the key as it is stored. The key may be personal data. */
     public String key() {
         return key;
     }
 
-    /** Returns the hash of the key, by which logs, events and the endpoint name it. */
+    /** Returns the hash of the key. Logs, events and the endpoint name the key by this hash. */
     public String keyHash() {
         return KeyHashes.keyHash(scope, key);
     }
 
-    /** Returns the id of the parked claim: a decision applies only to this one. */
+    /** Returns the id of the parked claim. A decision applies only to the claim with this id. */
     public UUID claimId() {
         return claimId;
     }
@@ -102,7 +104,10 @@ public final class ParkedClaim {
         return attempt;
     }
 
-    /** Returns how many attempts threw since an operator released the key last; {@code maxAttempts} bounds that number. */
+    /**
+     * Returns how many attempts have thrown an exception since an operator last released the key. {@code maxAttempts}
+     * limits this number.
+     */
     public int failures() {
         return failures;
     }

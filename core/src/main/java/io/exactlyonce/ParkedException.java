@@ -1,6 +1,9 @@
 package io.exactlyonce;
 
-/** Thrown if the key is parked, until an operator decides through {@link ParkedKeys}. */
+/**
+ * Thrown if the key is parked. Calls for the key throw this exception until an operator decides through {@link
+ * ParkedKeys}.
+ */
 public final class ParkedException extends ExactlyOnceException {
 
     /**

@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.lang.CheckReturnValue;
 
 /**
- * The parked keys of listeners and of {@link ExactlyOnceOperations}, and an operator's decisions on them. A bean if the
- * claim store can park. Thread-safe.
+ * The parked keys of listeners and of {@link ExactlyOnceOperations}, and an operator's decisions on these keys. The
+ * application context has this bean if the claim store can list parked claims. Thread-safe.
  *
- * <p>A decision names the claim as it was seen, and changes nothing if the key has another state by now. If a decision
- * throws, it may or may not be stored: look the keys up, or repeat it, because only the first decision on a claim
- * counts.
+ * <p>A decision names the claim as the operator saw it, and changes nothing if the key has another state by now. If a
+ * decision throws, it may or may not be stored. Look up the key, or repeat the decision: a repetition is safe, because
+ * only the first decision on a claim counts.
  *
- * <p>Calls of one kind take turns, so that operators delay no claims. Each call throws {@link ClaimStoreException} if
- * the store does not answer, and {@link ExactlyOnceSetupException} if the store cannot keep claims yet, such as without
- * its table.
+ * <p>Lookups run one after the other, and so do decisions, so that operators do not delay claims. A call throws {@link
+ * ClaimStoreException} if its turn does not come in time, or if the store does not answer. A call throws {@link
+ * ExactlyOnceSetupException} if the store cannot keep claims yet, for example because its table is missing.
  */
 public interface ParkedKeys {
 
@@ -34,36 +34,38 @@ public interface ParkedKeys {
     /**
      * Lists further parked claims.
      *
-     * @param last the last claim of the previous list, whether it is still parked or not
+     * @param last the last claim of the previous list; it need not be parked any more
      * @param limit maximum number of claims, from 1 to {@value #MOST}
      * @throws IllegalArgumentException if the limit is outside its bounds
      */
     List<ParkedClaim> listAfter(ParkedClaim last, int limit);
 
     /**
-     * Returns a parked key; empty if it is not parked.
+     * Returns the claim of a parked key; empty if the key is not parked.
      *
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if it is blank
+     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if the key is blank
      */
     Optional<ParkedClaim> find(String scope, String key);
 
     /**
-     * Releases a parked key: the next delivery or call acquires it, also under {@link InDoubtPolicy#PARK}. The key
-     * keeps its number of attempts, and whether it is in doubt.
+     * Releases a parked key. The next delivery or call acquires the key, even if its policy is {@link
+     * InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if it is.
      *
-     * @param seen the claim as it was seen
-     * @return whether this call decided; {@code false} if the key has another state by now, and with DynamoDB also
-     *     if the response was lost and the key was claimed again before the SDK repeated the request
+     * @param seen the claim as the operator saw it
+     * @return {@code true} if this call released the key; {@code false} if the key has another state by now. With
+     *     DynamoDB, also {@code false} if this call released the key, its response was lost, and the key was claimed
+     *     again before the SDK repeated the request
      */
     @CheckReturnValue
     boolean release(ParkedClaim seen);
 
     /**
-     * Completes a parked key without a result: its later deliveries are acknowledged.
+     * Completes a parked key without a result. Later deliveries of the key are acknowledged without calling the
+     * handler.
      *
-     * @param seen the claim as it was seen
-     * @return whether this call decided; {@code false} if the key has another state by now
+     * @param seen the claim as the operator saw it
+     * @return {@code true} if this call completed the key; {@code false} if the key has another state by now
      */
     @CheckReturnValue
     default boolean complete(ParkedClaim seen) {
@@ -71,11 +73,12 @@ public interface ParkedKeys {
     }
 
     /**
-     * Completes a parked key: its later deliveries are acknowledged, and its later calls get the result.
+     * Completes a parked key. Later deliveries of the key are acknowledged without calling the handler, and later calls
+     * with the key get the result.
      *
-     * @param seen the claim as it was seen
+     * @param seen the claim as the operator saw it
      * @param result the result of the handler or action, or {@code null} if there is nothing to replay
-     * @return whether this call decided; {@code false} if the key has another state by now
+     * @return {@code true} if this call completed the key; {@code false} if the key has another state by now
      * @throws IllegalArgumentException if the result cannot be stored
      */
     @CheckReturnValue
@@ -84,11 +87,11 @@ public interface ParkedKeys {
     /**
      * Releases many parked keys in few requests: one statement in PostgreSQL, one request for 25 keys in DynamoDB.
      *
-     * @param seen the claims as they were seen, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB, a
-     *     released claim can be among them: the response was lost, and the key was claimed again before the SDK
-     *     repeated the request
-     * @throws IllegalArgumentException if there are too many
+     * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
+     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB,
+     *     also each claim that this call released, if the response was lost, and the key was claimed again before the
+     *     SDK repeated the request
+     * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue
     List<ParkedClaim> releaseAll(Collection<? extends ParkedClaim> seen);
@@ -97,9 +100,9 @@ public interface ParkedKeys {
      * Completes many parked keys without results in few requests: one statement in PostgreSQL, one request for 25 keys
      * in DynamoDB.
      *
-     * @param seen the claims as they were seen, at most {@value #MOST}, such as a list of {@link #list}
+     * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
      * @return the claims that this call did not decide, because their keys have another state by now
-     * @throws IllegalArgumentException if there are too many
+     * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue
     List<ParkedClaim> completeAll(Collection<? extends ParkedClaim> seen);

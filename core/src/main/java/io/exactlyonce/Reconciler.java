@@ -3,26 +3,30 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what an attempt in doubt has done, for listeners with {@link InDoubtPolicy#RECONCILE}. For example, it
- * queries the payment provider for the charge that was made under {@link Claim#downstreamKey()}.
+ * Finds out what an attempt in doubt has done, for listeners with {@link InDoubtPolicy#RECONCILE}. For example, a
+ * reconciler queries the payment provider for the charge that was made under {@link Claim#downstreamKey()}.
  *
- * <p>It is called before the handler, under the same claim and on the same thread. Visibility timeout and lease are
- * renewed meanwhile, and {@link Claim#ensureHeld()} works.
+ * <p>The reconciler is called before the handler, under the same claim and on the same thread. While it runs,
+ * visibility timeout and lease are renewed, and {@link Claim#ensureHeld()} works.
  *
- * <p>The thread is interrupted if the claim is lost or the listener's timeout, which covers both calls, expires. Then
- * the handler is not called, and the next attempt reconciles again. An exception of the reconciler counts as one of the
- * handler: the message is returned with backoff, and the key stays in doubt.
+ * <p>The thread is interrupted if the claim is lost, or if the listener's timeout expires. One timeout covers the
+ * reconciler and the handler together. After an interrupt, the handler is not called. If the reconciler nevertheless
+ * returns {@link Reconciliation#done} or {@link Reconciliation#park}, and no other worker has taken the key over, this
+ * decision is recorded. Otherwise the next attempt reconciles again.
  *
- * <p>It may be called again for the same key, so it should only read.
+ * <p>If the reconciler throws an exception, the handler is not called, the message is returned with backoff, and the
+ * key stays in doubt.
  *
- * @param <R> the type of its listeners' results. If a class names the type, startup checks it, and each result is
- *     checked before it is stored
+ * <p>A reconciler may be called several times for the same key, so it should only read.
+ *
+ * @param <R> the type of the listener's results. If the reconciler's class names this type, startup checks that it fits
+ *     the listener. Each result is checked before it is stored
  */
 @FunctionalInterface
 public interface Reconciler<R extends @Nullable Object> {
 
     /**
-     * Decides what to do.
+     * Decides whether the effect of the earlier attempt has happened.
      *
      * @param attempt the attempt whose key is in doubt
      * @throws Exception if the reconciler cannot find out

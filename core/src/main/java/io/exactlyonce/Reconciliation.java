@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reconciliation<R extends @Nullable Object> {
 
-    /** A kind of decision. A {@code switch} expression on it is exhaustive. */
+    /** The kinds of decisions. A {@code switch} expression over all of them needs no default. */
     public enum Decision {
         /** The effect has happened. */
         DONE,
@@ -30,34 +30,34 @@ public final class Reconciliation<R extends @Nullable Object> {
     }
 
     /**
-     * The effect has happened. The claim is completed with this result, the message acknowledged, the handler not
-     * called.
+     * The effect has happened. The claim is completed with this result, the message is acknowledged, and the handler is
+     * not called.
      *
-     * @param result what the handler would have returned, or {@code null}. Ignored for handlers that return nothing
-     *     or take batches; for all others, a result that is not of the handler's type fails the attempt, and the key
-     *     stays in doubt
+     * @param result the result that the handler would have returned, or {@code null}. If the handler returns nothing or
+     *     takes batches, the result is ignored. For any other handler, a result that is not of the handler's type fails
+     *     the attempt, and the key stays in doubt
      */
     public static <R extends @Nullable Object> Reconciliation<R> done(@Nullable R result) {
         return new Reconciliation<>(Decision.DONE, result, "");
     }
 
     /**
-     * The effect has happened. The claim is completed without a result, the message acknowledged, the handler not
-     * called.
+     * The effect has happened. The claim is completed without a result, the message is acknowledged, and the handler is
+     * not called.
      */
     public static <R extends @Nullable Object> Reconciliation<R> done() {
         return done(null);
     }
 
-    /** The effect has not happened: the handler is called. */
+    /** The effect has not happened, so the handler is called. */
     public static <R extends @Nullable Object> Reconciliation<R> runAgain() {
         return new Reconciliation<>(Decision.RUN_AGAIN, null, "");
     }
 
     /**
-     * Only an operator can decide: the key is parked.
+     * Only an operator can decide, so the key is parked.
      *
-     * @param reason the reason, for the operator; it is stored, so it should contain no personal data
+     * @param reason the reason, for the operator. The reason is stored, so it should contain no personal data
      */
     public static <R extends @Nullable Object> Reconciliation<R> park(String reason) {
         return new Reconciliation<>(Decision.PARK, null, reason);
@@ -68,12 +68,15 @@ public final class Reconciliation<R extends @Nullable Object> {
         return decision;
     }
 
-    /** Returns what the handler would have returned, if the effect has happened; otherwise {@code null}. */
+    /**
+     * Returns the result that the handler would have returned. {@code null} if there is none, or for any decision other
+     * than {@link Decision#DONE}.
+     */
     public @Nullable R result() {
         return result;
     }
 
-    /** Returns the reason for the operator; empty unless an operator must decide. */
+    /** Returns the reason for the operator. Empty for any decision other than {@link Decision#PARK}. */
     public String reason() {
         return reason;
     }

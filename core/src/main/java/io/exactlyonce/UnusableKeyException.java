@@ -1,9 +1,11 @@
 package io.exactlyonce;
 
 /**
- * Thrown if a call of {@link ExactlyOnceOperations} has no usable idempotency key. For a delivery, the same message is
- * logged instead: its handler is not called, and SQS redelivers the message until it ends in the dead-letter queue, if
- * there is one.
+ * Thrown if a call of {@link ExactlyOnceOperations} has no usable idempotency key, or if a method of {@link Claim}
+ * needs a key that the message does not have.
+ *
+ * <p>If a delivery has no usable key, this exception is not thrown, but its text is logged. The handler is not called,
+ * and SQS redelivers the message until it ends in the dead-letter queue, if there is one.
  */
 public class UnusableKeyException extends ExactlyOnceException {
 
@@ -14,7 +16,7 @@ public class UnusableKeyException extends ExactlyOnceException {
 
     /**
      * @param message what is wrong with the key, and the remedy
-     * @param cause why it could not be evaluated
+     * @param cause why the key could not be evaluated
      */
     public UnusableKeyException(String message, Throwable cause) {
         super(null, null, message, cause);
