@@ -11,35 +11,42 @@ import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * A message of SQS or DynamoDB without the values that it quotes, such as receipt handles and keys. A quoted value is
- * between quotes, behind {@code Value}, or behind a colon that follows a name. A long text without blanks is left out
- * wherever it stands, because AWS also quotes receipt handles without any mark.
+ * Removes quoted values, such as receipt handles and keys, from messages of SQS and DynamoDB. A quoted value is between
+ * quotes, behind the word {@code Value}, or behind a colon that follows a name. A long text without blanks is also
+ * removed, because AWS quotes some receipt handles without any mark.
  */
 public final class AwsText {
 
     /**
-     * Matches a value that is named. The value begins at the first place that fits: to try all places would take
-     * minutes for a text of 1 MiB.
+     * Matches the text behind the first {@code Value}, up to {@code for parameter} or {@code at '}. The search does not
+     * continue at a later {@code Value}, because that would take minutes for a text of 1 MiB.
      */
     private static final Pattern NAMED = Pattern.compile("(?s)\\A((?>.*?\\bValue )).+(?= for parameter | at ')");
 
-    /** Matches values between double quotes. A value may have quotes itself. */
+    /** Matches the text from the first to the last double quote, because a value may contain quotes itself. */
     private static final Pattern QUOTED = Pattern.compile("(?s)(?<=\").+(?=\")");
 
     /**
-     * Matches values between single quotes that are no apostrophes. The listed words precede names that a remedy needs,
-     * such as a parameter, a region or an attribute.
+     * Matches the text from the first single quote to the last one. A quote within a word is an apostrophe, and does
+     * not count. A quote behind one of the listed words does not begin a value, because a name follows that an operator
+     * needs for the fix, such as that of a parameter, a region or an attribute.
      */
     private static final Pattern SINGLE_QUOTED = Pattern.compile(
             "(?s)\\A((?>.*?(?<!\\b(?:at|not|service:|region|attribute|type|field|name|parameter) )(?<!\\w)'))"
                     + ".+(?='(?!\\w))");
 
-    /** Matches the value behind a colon, up to what the SDK appends. Only these names are of values that a sender chooses. */
+    /**
+     * Matches the value behind a name and a colon, up to the text that the SDK appends. Only names of values that a
+     * sender chooses are listed.
+     */
     private static final Pattern BEHIND_COLON = Pattern.compile(
             "(?si)((?:\\bnumeric value|\\binvalid (?:receipt ?handle|message|key|(?:[\\w]+ )?value)\\b[\\w ]{0,80}): )"
                     + ".+?(?= \\(Service: |\\z)");
 
-    /** Matches text as long as receipt handles are. ARNs and URLs continue behind a colon, a point or a slash. */
+    /**
+     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Parts of ARNs and URLs do
+     * not match, because a colon, a point or a slash precedes them.
+     */
     private static final Pattern LONG = Pattern.compile("(?<!\\bTable: )(?<![^\\s\"'`<>(\\[{=,;])[\\w+/=#-]{64,}");
 
     private AwsText() {}
@@ -53,16 +60,21 @@ public final class AwsText {
         return LONG.matcher(behind).replaceAll("...");
     }
 
-    /** Returns the message of a failure. Leaves out the values that AWS quotes in its own messages. */
+    /**
+     * Returns the message of a failure. If the failure is an exception of the SDK, the values that it quotes are
+     * removed.
+     */
     public static @Nullable String messageOf(Throwable failure) {
         String message = failure.getMessage();
         return message != null && failure instanceof SdkException ? withoutValues(message) : message;
     }
 
     /**
-     * Returns the texts of AWS that quote values, the longest first, each with what may be shown of it. An application's
-     * exception may repeat such a text in its own message, which is kept otherwise. The SDK's exception for the last
-     * attempt suppresses exceptions with the texts of earlier attempts.
+     * Returns the texts of AWS that quote values, each with its replacement without these values. The longest text
+     * comes first. Callers also replace these texts in messages of the application's exceptions, which may repeat them.
+     *
+     * @param failures a failure with its causes and suppressed exceptions. The SDK's exception for its last attempt
+     *     suppresses the exceptions of earlier attempts, which have texts of their own
      */
     static Map<String, String> quotesIn(Stream<Throwable> failures) {
         Map<String, String> quotes = new LinkedHashMap<>();
@@ -74,7 +86,10 @@ public final class AwsText {
         return quotes;
     }
 
-    /** Returns the message of an exception, and its part that is AWS's own. */
+    /**
+     * Returns the message of an exception. For an error response of AWS, also returns the part of the message that AWS
+     * itself wrote.
+     */
     private static Stream<String> textsOf(Throwable failure) {
         String own = failure instanceof AwsServiceException answer && answer.awsErrorDetails() != null
                 ? answer.awsErrorDetails().errorMessage()

@@ -14,14 +14,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entry of threads of Spring Cloud AWS, the SDK, the store or a timer into the engine. Ordinary faults are handled
- * inside. Anything that escapes is a crash, such as an {@link Error} of the virtual machine, and is treated like a
- * killed process: it is logged once, and its deliveries are abandoned. Their renewal stops, nothing is released,
- * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Permits of a container
- * never expire, so only they are released here.
+ * Runs the engine's work on threads of Spring Cloud AWS, the SDK, the store or a timer. The work handles ordinary
+ * failures itself. Anything that escapes from the work is a crash, for example an {@link Error} of the virtual machine.
  *
- * <p>The engine catches everything here and at three other places only: the call of a handler or reconciler, the result
- * serializer, and the observers.
+ * <p>The engine treats a crash like a killed process. The crash is logged once, and its deliveries are abandoned: their
+ * renewal stops, their claims are not released, and their messages are not deleted. When visibility timeout and lease
+ * have expired, the messages are redelivered, and their next attempts are in doubt. Only the container's permits are
+ * released here, because permits never expire.
+ *
+ * <p>The engine catches every {@link Throwable} here and at three other places only: the call of a handler or
+ * reconciler, the result serializer, and the observers.
  */
 public final class Boundary {
 
@@ -38,7 +40,7 @@ public final class Boundary {
 
     private Boundary() {}
 
-    /** Does the work of one run of a periodic task. A crash is logged and costs this run only: nothing is abandoned. */
+    /** Runs one tick of a periodic task. A crash is logged and ends this tick only. No delivery is abandoned. */
     public static void guardPeriodic(String task, Runnable work) {
         try {
             work.run();
@@ -48,18 +50,19 @@ public final class Boundary {
         }
     }
 
-    /** Does the work of one task. A crash is logged, and ends this task only. */
+    /** Runs one task. A crash is logged and ends this task only. */
     public static void guard(String entry, Runnable work) {
         guard(entry, work, crash -> {});
     }
 
     /**
-     * Does work on deliveries, or on calls that others wait for. Throws nothing and allocates nothing itself. A caller
-     * that must not end, such as the loop of a thread, creates {@code work} only once.
+     * Runs work on deliveries, or on calls for which other threads wait. This method throws nothing, and allocates
+     * nothing itself. A caller that must not end, such as the loop of a thread, should create {@code work} once and
+     * before the loop, because memory may be used up later.
      *
-     * @param entry names the entry, or the delivery, in the log; its text is made only for a crash
-     * @param crashed releases permits, and abandons deliveries; runs after the crash is logged, and again if it
-     *     crashes itself
+     * @param entry names the entry, or the delivery, in the log. Its text is made only for a crash
+     * @param crashed the cleanup, which releases permits and abandons deliveries. It runs after the crash is logged. If
+     *     the cleanup fails, it is repeated, up to 50 runs in total
      */
     public static void guard(Object entry, Runnable work, Consumer<Throwable> crashed) {
         try {
@@ -70,14 +73,14 @@ public final class Boundary {
     }
 
     /**
-     * Does work when a future completes, on the thread that completes it. If the future is already complete, this
-     * thread does the work.
+     * Runs work when a future completes, on the thread that completes the future. If the future is already complete,
+     * the calling thread runs the work.
      *
      * @param entry names the entry in the log
-     * @param work takes the value, or the failure without the exceptions of futures
-     * @param crashed as for {@link #guard(Object, Runnable, Consumer)}
+     * @param work takes the future's value, or its failure without a surrounding {@code CompletionException}
+     * @param crashed the cleanup, as for {@link #guard(Object, Runnable, Consumer)}
      */
-    @SuppressWarnings("FutureReturnValueIgnored") // Nothing can fail in the continuation that is not cleaned up.
+    @SuppressWarnings("FutureReturnValueIgnored") // The guard cleans up after each failure of the work.
     public static <T extends @Nullable Object> void whenComplete(
             Object entry,
             CompletionStage<T> stage,
@@ -91,8 +94,8 @@ public final class Boundary {
      * Ends a chain of steps. Each step handles the failures that it expects, so a failure of the chain is a crash.
      *
      * @param entry names the entry in the log
-     * @param crashed as for {@link #guard(Object, Runnable, Consumer)}
-     * @return a future that never fails; completes after the chain, or after the cleanup
+     * @param crashed the cleanup, as for {@link #guard(Object, Runnable, Consumer)}
+     * @return a future that never fails. It completes after the chain, or, if the chain failed, after the cleanup
      */
     public static CompletableFuture<Void> endChain(
             Object entry, CompletableFuture<Void> chain, Consumer<Throwable> crashed) {
@@ -103,8 +106,8 @@ public final class Boundary {
     }
 
     /**
-     * Detaches work for which nothing waits. The work must handle expected failures itself: any failure is logged, and
-     * counts as a crash.
+     * Detaches work for which nothing waits. The work must handle expected failures itself, because any failure of the
+     * work is logged and counts as a crash.
      *
      * @param entry names the work in the log
      */
@@ -127,14 +130,14 @@ public final class Boundary {
         return CRASHES.get();
     }
 
-    /** Returns the time since the last crash, if there was one. */
+    /** Returns the time since the last crash. The time has no meaning if {@link #crashes} returns 0. */
     public static Duration sinceLastCrash() {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
     /**
-     * Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #logUnlogged} logs the
-     * count later.
+     * Logs a crash. Logging can fail, for example for lack of memory. Then the crash is counted, and {@link
+     * #logUnlogged} logs the count later.
      */
     private static void logCrash(Object entry, Throwable crash) {
         try {
@@ -148,8 +151,9 @@ public final class Boundary {
     }
 
     /**
-     * Returns what a log may show of a crash. An error that application code throws, such as a converter's, may quote a
-     * sender's content. The JVM's own errors name classes and sizes, which the remedy needs.
+     * Returns the exception that may be logged for a crash. An error that application code throws, such as that of a
+     * converter, may quote a sender's content, so its messages are removed. The JVM's own errors keep their messages,
+     * because these name classes and sizes, which an operator needs for the fix.
      */
     private static @Nullable Throwable printable(Throwable crash) {
         boolean isOfTheJvm = crash instanceof VirtualMachineError || crash instanceof LinkageError;
@@ -190,7 +194,10 @@ public final class Boundary {
         UNLOGGED.incrementAndGet();
     }
 
-    /** Logs that there were crashes which could not be logged when they happened, for example for lack of memory. */
+    /**
+     * Logs the number of crashes that could not be logged or cleaned up when they happened, for example for lack of
+     * memory.
+     */
     public static void logUnlogged() {
         int untold = UNLOGGED.get();
         if (untold > 0) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** The causes of a failure. */
 public final class Causes {
 
-    /** Bounds the causes, since they may form a circle. */
+    /** Limits the number of causes, because a chain of causes may form a circle. */
     private static final int MOST = 20;
 
     private Causes() {}
@@ -19,12 +19,12 @@ public final class Causes {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST);
     }
 
-    /** Returns the last cause of a failure, or the failure itself. */
+    /** Returns the last cause of a failure, or the failure itself if it has no cause. */
     public static Throwable root(Throwable failure) {
         return of(failure).reduce(failure, (outer, inner) -> inner);
     }
 
-    /** Unwraps a failure from a future's exceptions. */
+    /** Returns the failure within the exceptions that futures wrap around it. */
     public static Throwable unwrap(Throwable failure) {
         return of(failure)
                 .dropWhile(CompletionException.class::isInstance)

@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The hashes by which logs and downstream systems know an idempotency key. */
+/** The hashes that identify an idempotency key in logs and in downstream systems. */
 public final class KeyHashes {
 
     private static final int SHORT = 16;

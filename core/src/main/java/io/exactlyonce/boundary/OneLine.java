@@ -3,15 +3,15 @@ package io.exactlyonce.boundary;
 import java.util.regex.Pattern;
 
 /**
- * Foreign text, such as a caller's name or an exception's message, as one line that is safe for a log, a terminal and a
- * store. Removes characters that begin a line, move a terminal's cursor, change the direction of text or are invisible,
- * and halves of surrogate pairs.
+ * Turns foreign text, such as a caller's name or an exception's message, into one line that is safe for a log, a
+ * terminal and a store. Replaces characters that begin a line, move a terminal's cursor, change the direction of text
+ * or are invisible. Also replaces halves of surrogate pairs.
  */
 public final class OneLine {
 
     /**
-     * Controls, separators of lines, and marks without width or with a direction, except joiners within words and
-     * emojis.
+     * Matches control characters, line separators, and characters without width or with a direction. The zero-width
+     * joiner and non-joiner do not match, because words and emojis contain them.
      */
     private static final Pattern UNPRINTABLE =
             Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}[\\p{Cf}&&[^\\x{200C}\\x{200D}]]]+");
@@ -21,10 +21,10 @@ public final class OneLine {
     private OneLine() {}
 
     /**
-     * Returns a text as one line: a space replaces what a log must not contain.
+     * Returns a text as one line. Spaces replace characters that a log must not contain.
      *
      * @param text a text that the library did not write
-     * @param most characters that are kept
+     * @param most the largest number of characters to keep
      */
     public static String of(String text, int most) {
         String line = UNPRINTABLE.matcher(cut(text.replace("\0", ""), most)).replaceAll(" ");

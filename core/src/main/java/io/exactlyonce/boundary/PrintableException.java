@@ -13,18 +13,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come
- * from a server, or from an impostor, which could forge log lines.
+ * A failure that is safe to log: each message is one line of limited length. A client's exception contains texts of a
+ * server, or of an impostor, which could otherwise forge log lines.
  *
- * <p>A database quotes values in its messages, and values may be keys. Only the first line of each message is kept,
- * because details follow. If the first line may quote a value too, only the SQLSTATE is kept. Quoted values in AWS's
- * messages are left out.
+ * <p>A database quotes values in its messages, and values may be keys. For this reason, only the first line of a
+ * message is kept, because details follow in later lines. If the first line may also quote a value, only the SQLSTATE
+ * is kept. Values that AWS quotes in its messages are removed.
  */
 public final class PrintableException extends Exception {
 
     private static final long serialVersionUID = 1;
 
-    /** Bounds the causes, since they may form a circle. */
+    /** Limits the number of causes, because a chain of causes may form a circle. */
     private static final int MOST_CAUSES = 20;
 
     private static final int LONGEST_MESSAGE = 2_000;
@@ -33,16 +33,23 @@ public final class PrintableException extends Exception {
 
     private static final String POSTGRES = "org.postgresql.";
 
-    /** The classes of SQLSTATEs whose messages quote no values: failures of connection, transaction, session or server. */
+    /**
+     * The classes (first two characters) of SQLSTATEs whose messages quote no values: failures of the connection,
+     * transaction, session or server.
+     */
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**
-     * Begins the SQLSTATE of a failure whose first line has no values if it comes from PostgreSQL, which names tables and
-     * constraints there. H2, MySQL and SQL Server quote the row of a duplicate key.
+     * The classes of SQLSTATEs whose messages quote no values in their first line if they come from PostgreSQL, which
+     * names only tables and constraints there. H2, MySQL and SQL Server quote the row of a duplicate key in the first
+     * line.
      */
     private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
 
-    /** A syntax error. PostgreSQL quotes the statement, or a value that is a search query or a path. */
+    /**
+     * The SQLSTATE of a syntax error. This code is an exception to its class, because PostgreSQL quotes the statement,
+     * or a value that is a search query or a path.
+     */
     private static final String SYNTAX = "42601";
 
     private static final int CLASS = 2;
@@ -54,7 +61,10 @@ public final class PrintableException extends Exception {
         setStackTrace(failure.getStackTrace());
     }
 
-    /** Returns the failure itself if each of its messages is one line already, as is usual. */
+    /**
+     * Returns the failure itself if it is safe to log, as most failures are, or else a copy that is safe. Returns
+     * {@code null} for {@code null}.
+     */
     public static @Nullable Throwable of(@Nullable Throwable failure) {
         if (failure == null) {
             return null;
@@ -65,12 +75,12 @@ public final class PrintableException extends Exception {
                 : copy(failure, isOfDatabase(failure), quotes, MOST_CAUSES);
     }
 
-    /** Returns the type of a failure's last cause, and the first line of its message. */
+    /** Returns the type of a failure's last cause, and the first line of that cause's message. */
     public static String reason(Throwable failure) {
         return text(Causes.root(failure), true, AwsText.quotesIn(all(failure)), LONGEST_REASON);
     }
 
-    /** Returns everything that a log prints of a failure. */
+    /** Returns a failure with all its causes and suppressed exceptions. A log prints all of them. */
     private static Stream<Throwable> all(Throwable failure) {
         Set<Throwable> all = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Throwable> next = new ArrayDeque<>(List.of(failure));
@@ -105,7 +115,10 @@ public final class PrintableException extends Exception {
         return all(failure).anyMatch(PrintableException::isQuote);
     }
 
-    /** Returns whether the first line of a message may quote a value, or the statements of a batch with their parameters. */
+    /**
+     * Returns whether the first line of a failure's message may quote a value. The message of a failed batch quotes the
+     * batch's statement with its parameters.
+     */
     private static boolean isQuote(Throwable failure) {
         return failure instanceof BatchUpdateException || (failure instanceof SQLException sql && isQuote(sql));
     }
@@ -130,7 +143,10 @@ public final class PrintableException extends Exception {
                 cause == null || causes == 0 ? null : copy(cause, isOfDatabase, quotes, causes - 1));
     }
 
-    /** Returns only the type of a failure whose cause quotes a value, because its own message repeats that of the cause. */
+    /**
+     * Returns a failure's type and message without values. If the failure or one of its causes quotes a value, returns
+     * only the type and the SQLSTATE, because the failure's message may repeat that of the cause.
+     */
     private static String text(Throwable failure, boolean isCut, Map<String, String> quotes, int most) {
         String type = failure.getClass().getName();
         String message = failure.getMessage();
@@ -142,7 +158,7 @@ public final class PrintableException extends Exception {
         if (message == null) {
             return type;
         }
-        // A value may have lines, so values are left out before the first line is cut.
+        // A value may contain line breaks, so values are removed before the first line is selected.
         String safe = withoutValues(message, quotes);
         String shown = isCut ? safe.lines().findFirst().orElse("") : safe;
         return type + ": " + OneLine.of(shown, most);

@@ -3,14 +3,15 @@ package io.exactlyonce.boundary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure that may be logged: its type, place and causes, without any message. Converters, resolvers and expressions
- * quote a sender's content, and Spring a whole message with its receipt handle.
+ * A copy of a failure that may be logged. It has the types and stack traces of the failure and its causes, but no
+ * messages. Exceptions of converters, resolvers and expressions may quote a sender's content. Spring's exceptions may
+ * quote a whole message with its receipt handle.
  */
 public final class RedactedException extends Exception {
 
     private static final long serialVersionUID = 1;
 
-    /** Bounds the causes, since they may form a circle. */
+    /** Limits the number of causes, because a chain of causes may form a circle. */
     private static final int MOST_CAUSES = 20;
 
     private RedactedException(Throwable failure, @Nullable RedactedException cause) {

@@ -15,8 +15,8 @@ import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
 /**
- * The reason why a message cannot be read, as types and places. It has no content, because content may be a card
- * number.
+ * Describes why a message cannot be read, by the failure's type and its place in the message. The description contains
+ * nothing of the message's content, which may be, for example, a card number.
  */
 public final class TypeAndPlace {
 
@@ -25,7 +25,7 @@ public final class TypeAndPlace {
     /** Matches names of fields. Other names are left out, because a sender may put content in the place of a name. */
     private static final String NAME = "[\\w$-]{1,64}";
 
-    /** Matches Spring's message, which contains a name that the application chose. */
+    /** Matches Spring's message about a missing header. The message contains the header's name. */
     private static final Pattern MISSING_HEADER =
             Pattern.compile("Missing header '([^']{1,100})' for method parameter");
 
@@ -47,7 +47,7 @@ public final class TypeAndPlace {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
             return type + " at " + fields(invalid.getBindingResult());
         }
-        // The header's name is the one in the method's declaration, and not from the sender.
+        // The header's name may be shown, because it comes from the method's declaration, and not from the sender.
         Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
         return failure instanceof MessageHandlingException && missing.lookingAt()
                 ? "the header '%s' is missing".formatted(missing.group(1))

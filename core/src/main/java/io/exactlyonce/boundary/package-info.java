@@ -1,6 +1,6 @@
 /**
- * Internal: the entry of foreign threads into the engine, the handling of crashes there, the causes of failures, foreign
- * texts in logs, and the hashes of keys. Every package may use it.
+ * Internal: runs the engine's work on threads of other libraries, and handles crashes there. Also contains the causes
+ * of failures, safe texts for logs, and the hashes of keys. Every package may use it.
  *
  * <p>This package uses no other package.
  */
