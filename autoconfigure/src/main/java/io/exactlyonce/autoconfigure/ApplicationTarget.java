@@ -12,8 +12,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**
- * Finds the application's primary {@code DataSource} when claims first need it. An application without claims therefore
- * needs no {@code DataSource}.
+ * Finds the application's primary {@code DataSource} when claims first need a connection. For this reason, an
+ * application without claims needs no {@code DataSource}.
  */
 final class ApplicationTarget implements Supplier<Target> {
 

@@ -12,7 +12,7 @@ final class CommitListenerPostProcessor implements BeanPostProcessor {
 
     private final CommitListener listener = new CommitListener();
 
-    /** Sets a copy of the manager's list with the listener, because the list may be immutable. */
+    /** Adds the listener to a copy of the manager's list, because the manager's own list may be immutable. */
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof ConfigurableTransactionManager manager) {

@@ -39,14 +39,17 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
-/** The endpoint {@code exactlyonce}, its page, the health of claims, and meters: each if the application has its libraries. */
+/**
+ * Creates the endpoint {@code exactlyonce}, its page, the health indicator of claims, and meters. Each of these is
+ * created if the application has the libraries that it needs.
+ */
 @AutoConfiguration(
         after = ExactlyOnceObservabilityAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnBean(WindowWatch.class)
 public final class ExactlyOnceActuatorAutoConfiguration {
 
-    /** The endpoint, if it is exposed. */
+    /** Creates the endpoint, if the application exposes it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceEndpoint.class)
@@ -64,7 +67,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** The page for operators, if it is exposed. */
+    /** Creates the page for operators, if the application exposes it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, PathMappedEndpoints.class})
     @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceConsoleEndpoint.class)
@@ -91,13 +94,16 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                     .orElse(id.toLowerCaseString());
         }
 
-        /** Returns the relative path from the page to the endpoint. A configured path may have several segments. */
+        /**
+         * Returns the relative path from the page to the endpoint. The page's path can be configured with several
+         * segments, so each of its slashes adds {@code ../}.
+         */
         private static String relative(String page, String api) {
             return "../".repeat((int) page.chars().filter(c -> c == '/').count()) + api;
         }
     }
 
-    /** The health of claims, for each health group that names it. */
+    /** Creates the health indicator of claims. Only health groups that name this indicator include it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
@@ -111,7 +117,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters, if there is a meter registry. */
+    /** Creates meters, if there is a meter registry. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
@@ -125,7 +131,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters of parked keys, if the claim store can list parked keys. */
+    /** Creates meters of parked keys, if the claim store can list parked keys. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean({MeterRegistry.class, ParkedClaims.class})
@@ -134,7 +140,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         private static final Duration INTERVAL = Duration.ofSeconds(30);
 
         /**
-         * Counts parked keys after the store is known to be ready. The counting thread is not the thread of a scrape.
+         * Counts parked keys every 30 s on a thread of its own. A scrape of the meters reads the latest count, and does
+         * not wait for the store.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(
@@ -145,7 +152,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Meters of PostgreSQL, if claims are kept there. */
+    /** Creates meters of PostgreSQL, if claims are stored there. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, ClaimPool.class})
     @ConditionalOnBean({MeterRegistry.class, ClaimPool.class})

@@ -89,7 +89,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.PlatformTransactionManager;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Makes {@link ExactlyOnceListener} methods work. */
+/** Creates the beans that {@link ExactlyOnceListener} methods and {@link ExactlyOnceOperations} need. */
 @AutoConfiguration(
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
@@ -110,8 +110,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /**
-     * Property groups of the observability module. Configuration may be shared with applications that do not have this
-     * module.
+     * Property groups that the observability module reads and checks. Without this module, nothing reads these
+     * properties, but they are accepted, because several applications may share a configuration.
      */
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
@@ -127,8 +127,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final StoredResults results;
 
     /**
-     * Constructed early, because most beans need this configuration. So neither the store nor the JSON mapper may need
-     * such a bean.
+     * Creates the objects that several beans share. Spring calls this constructor before it creates most beans of this
+     * configuration. For this reason, neither the store nor the JSON mapper may depend on such a bean.
      */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
@@ -174,7 +174,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 own);
     }
 
-    /** Closes the group commit after all of its callers and before the store. */
+    /**
+     * Closes the group commit. Spring calls this method after it has closed all callers of the group commit, and before
+     * it closes the store.
+     */
     @Override
     public void destroy() {
         if (async instanceof GroupCommitClaimStore front) {
@@ -241,7 +244,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Runs renewals. They start first and stop last, because handlers and acknowledgements need them until they finish.
+     * Runs renewals, and lookups for waiting deliveries. Both start before the listeners and stop after them, because
+     * handlers and acknowledgements need renewals until they finish.
+     *
+     * <p>Before that, checks at startup that each listener id in the properties exists.
      */
     @Bean
     PeriodicTaskLifecycle exactlyOncePeriodicTasks(
@@ -271,7 +277,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new DefaultExactlyOnceOperations(executions, engine.readiness());
     }
 
-    /** A custom store may have no parked claims to show. */
+    /** Created only if the store can list parked claims, which a custom store may not support. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
@@ -310,7 +316,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         ListenerModes modes = modes(properties, environment);
         return new ExactlyOnceListenerConfigurer(beans, modes, (manager, own, named) -> {
             ListenerEngine its = engine.getObject();
-            // The transaction check uses the table, which may not exist yet.
+            // The readiness check may create the claim table, which the factory's check of transactions reads.
             its.readiness().run();
             ClaimTransaction.Factory factory = transactions.getIfAvailable(() -> {
                 throw new UnsupportedTransactionException(
@@ -323,7 +329,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Moves our configurer of Spring Cloud AWS behind the configurers of the application and of all other
+     * Moves the library's configurer for Spring Cloud AWS behind the configurers of the application and of all other
      * auto-configurations, because a later configurer may replace the settings of an earlier one.
      */
     @Bean
@@ -344,8 +350,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Creates the beans of listeners eagerly. With lazy initialization, nothing else would create them, and their
-     * queues would not be read, without any message.
+     * Excludes the beans of listeners from lazy initialization. Otherwise nothing would create these beans, their
+     * queues would not be polled, and no log line would report it.
      */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy(BeanFactory beans) {
@@ -354,8 +360,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Returns whether a bean may be a listener. For a bean method that returns an application interface, only a call
-     * shows whether its object is a listener.
+     * Returns true if a {@code @Bean} method returns an interface or an abstract class of the application. The bean may
+     * then be a listener, which only a call of the method shows.
      */
     private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
         return definition.getFactoryMethodName() != null
@@ -368,7 +374,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
-        // Advice is made before beans with properties are bound.
+        // Binds the properties here, because Spring creates advice before it can bind beans with properties.
         ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
     }
@@ -388,14 +394,18 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerModes(environment, properties.mode(), own);
     }
 
-    /** Only for observed listeners, like the following beans. */
+    /** Created lazily, like the next bean, because only observed listeners need these beans. */
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
         return new ObservedCounts(scheduler);
     }
 
-    /** Checks the database, and creates its table, in parallel with startup. The queue of the thread is bounded. */
+    /**
+     * Creates the bean that records claims of observed listeners. A separate thread checks the store, and may create
+     * its table, while startup continues. The thread's queue accepts every task, because {@link ObservedClaims} itself
+     * limits the number of pending observations.
+     */
     @Bean
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {

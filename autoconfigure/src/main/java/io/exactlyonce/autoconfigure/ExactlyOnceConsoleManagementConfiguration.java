@@ -41,7 +41,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
             "Referrer-Policy", "no-referrer",
             "Cache-Control", "no-store");
 
-    /** Adds the servlet filter of applications with Spring MVC or Jersey. */
+    /** Adds the servlet filter for applications with Spring MVC or Jersey. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Servlet {
@@ -52,7 +52,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         }
     }
 
-    /** Adds the web filter of applications with WebFlux. */
+    /** Adds the web filter for applications with WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     static class Reactive {
@@ -72,7 +72,10 @@ final class ExactlyOnceConsoleManagementConfiguration {
         }
     }
 
-    /** Returns a path as mappings match it, so that no spelling of it has a response without headers. */
+    /**
+     * Returns a path in the decoded form by which mappings match it. Each spelling of the page's path is recognized in
+     * this form, so that no response lacks the headers.
+     */
     private static String decoded(PathContainer path) {
         return path.elements().stream()
                 .map(element ->
@@ -80,7 +83,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
                 .collect(Collectors.joining());
     }
 
-    /** Sets the headers of responses of one path. */
+    /** Sets the headers of all responses for one path. */
     static final class HeadersFilter extends OncePerRequestFilter {
 
         private final @Nullable String path;
@@ -93,7 +96,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            // Jersey also answers a path with a slash at its end.
+            // The path need not be equal, because Jersey also answers a path with a slash at its end.
             if (path != null && asked.contains(path)) {
                 HEADERS.forEach(response::setHeader);
             }

@@ -14,7 +14,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 /**
- * Explains an {@link ExactlyOnceSetupException}. Runs before Spring Boot's own analyzers, which have no remedy for it.
+ * Explains an {@link ExactlyOnceSetupException}. Runs before Spring Boot's own analyzers, which have no remedy for this
+ * exception.
  */
 @Order(0)
 final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOnceSetupException> {
@@ -34,7 +35,8 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     private String place(String property) {
-        // A listener's id may contain characters that a property name may not.
+        // The property's name is adapted, because a listener's id may contain characters that are not valid in property
+        // names.
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             ConfigurationPropertyName set = LISTENERS.isParentOf(name) ? firstWithin(name, source) : name;
@@ -46,7 +48,7 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
         return "";
     }
 
-    /** Returns the first property below a listener's id, because the id itself has no value. */
+    /** Returns the first property below a listener's id, because the id itself has no value and no origin. */
     private static ConfigurationPropertyName firstWithin(
             ConfigurationPropertyName group, ConfigurationPropertySource source) {
         return source instanceof IterableConfigurationPropertySource names

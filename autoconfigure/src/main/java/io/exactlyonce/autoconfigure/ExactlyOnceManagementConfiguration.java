@@ -24,8 +24,10 @@ import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
 /**
- * Filters for requests to the endpoint on the management port. A response with status 503 gets a {@code Retry-After}.
- * In servlet applications, the length of a request's body is limited, because Spring Boot reads a body into memory
+ * Filters requests to the endpoint on the management port. A response with status 503 gets the header {@code
+ * Retry-After}.
+ *
+ * <p>In servlet applications, the length of a request's body is limited, because Spring Boot reads the body into memory
  * before it calls an endpoint. WebFlux has its own limit.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
@@ -35,7 +37,7 @@ final class ExactlyOnceManagementConfiguration {
 
     private static final EndpointId ENDPOINT = EndpointId.of("exactlyonce");
 
-    /** Returns whether a request is for the endpoint, or for a part of it. */
+    /** Returns whether a request is for the endpoint, or for a path below it. */
     private static boolean isOf(@Nullable String endpoint, String asked) {
         if (endpoint == null || !asked.contains(endpoint)) {
             return false;
@@ -44,7 +46,7 @@ final class ExactlyOnceManagementConfiguration {
         return part.isEmpty() || part.startsWith("/");
     }
 
-    /** Adds the servlet filter of applications with Spring MVC. */
+    /** Adds the servlet filter for applications with Spring MVC or Jersey. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Servlet {
@@ -55,7 +57,7 @@ final class ExactlyOnceManagementConfiguration {
         }
     }
 
-    /** Adds the web filter of applications with WebFlux. */
+    /** Adds the web filter for applications with WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     static class Reactive {
@@ -79,7 +81,7 @@ final class ExactlyOnceManagementConfiguration {
         }
     }
 
-    /** Limits requests to one path. */
+    /** Limits the body of requests for one path. */
     static final class LimitingFilter extends OncePerRequestFilter {
 
         private final @Nullable String path;
@@ -91,7 +93,7 @@ final class ExactlyOnceManagementConfiguration {
         @Override
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
-            // Both parts are decoded, and have no parameters.
+            // Servlet path and path info are decoded already, and have no path parameters.
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
             if (!isOf(path, asked)) {
                 chain.doFilter(request, response);

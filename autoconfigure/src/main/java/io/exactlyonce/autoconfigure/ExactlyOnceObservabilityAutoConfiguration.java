@@ -93,7 +93,10 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
         return backends.stream().map(says).flatMap(Optional::stream).findFirst();
     }
 
-    /** Runs audits, which stop before renewals stop. */
+    /**
+     * Runs the audit, and logs counts of prevented repeats. Depends on the bean that runs renewals, so that audits stop
+     * before renewals stop.
+     */
     @Bean
     @DependsOn("exactlyOncePeriodicTasks")
     PeriodicTaskLifecycle exactlyOnceAudits(EngineScheduler scheduler, QueueAudit audit, Prevented prevented) {

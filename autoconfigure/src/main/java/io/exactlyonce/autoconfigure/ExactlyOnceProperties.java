@@ -39,9 +39,8 @@ import org.springframework.util.unit.DataSize;
  * @param renewal Renewal of visibility timeouts and leases.
  * @param retry Redelivery of messages that were not completed.
  * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode',
- *     'on-mismatch', 'retry.initial-delay', 'retry.max-delay', 'when-key-missing' and 'max-attempts'. They override the annotation and the
- *     properties for
- *     all listeners. Startup fails for an id that no listener has. Default: none.
+ *     'on-mismatch', 'retry.initial-delay', 'retry.max-delay', 'when-key-missing' and 'max-attempts'. They override the
+ *     annotation and the properties for all listeners. Startup fails for an id that no listener has. Default: none.
  * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn'
  *     logs it, for configuration that several versions of an application share.
  */
@@ -62,7 +61,7 @@ public record ExactlyOnceProperties(
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
-    /** Checks the bounds of each value, and then values that depend on each other. */
+    /** Checks the bounds of each value, and then that dependent values fit together. */
     public ExactlyOnceProperties {
         requireOwn("exactly-once.mode", mode, ClaimMode.AS_CONFIGURED);
         requireOwn("exactly-once.claim.on-mismatch", claim.onMismatch(), MismatchPolicy.AS_CONFIGURED);
@@ -71,15 +70,16 @@ public record ExactlyOnceProperties(
         Cleanup cleanup = claim.cleanup();
         require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
 
-        // Renewals need a connection beside claims, because they must never wait for claims.
+        // The pool needs two connections at least: one for claims, and one for renewals, which must never wait for
+        // claims.
         require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
         require(ClaimPool.TIMEOUT_PROPERTY, datasource.connectionTimeout(), SECOND, MINUTE);
         Duration lag = datasource.replicaLagInterval();
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
-        // A single statement looks up the keys of all waiting deliveries. Its advisory locks must fit into PostgreSQL's
-        // lock table.
+        // One statement looks up the keys of all waiting deliveries. The bound exists because the statement's advisory
+        // locks must fit into PostgreSQL's lock table.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
@@ -94,7 +94,7 @@ public record ExactlyOnceProperties(
         listeners = Map.copyOf(complete);
     }
 
-    /** Rejects settings of unknown listeners. */
+    /** Fails startup, or logs at WARN, if there are settings for an id that no listener has. */
     void requireListeners(Set<String> known) {
         Set<String> unknown = new TreeSet<>(listeners.keySet());
         unknown.removeAll(known);
@@ -113,7 +113,7 @@ public record ExactlyOnceProperties(
         }
     }
 
-    /** Returns each configured lease by its property's name. */
+    /** Returns all configured leases, by the names of their properties. */
     Map<String, Duration> leases() {
         Map<String, Duration> leases = new LinkedHashMap<>();
         leases.put("exactly-once.claim.lease", claim.lease());
@@ -156,7 +156,8 @@ public record ExactlyOnceProperties(
         }
 
         /**
-         * Returns these settings, with the settings for all listeners as defaults if annotations do not override them.
+         * Returns these settings, with the lease, the retention and the delays of all listeners where this listener has
+         * none. Other missing settings stay missing, because an annotation can have them.
          */
         Listener or(Listener all) {
             return new Listener(
@@ -270,7 +271,7 @@ public record ExactlyOnceProperties(
             this.module = module;
         }
 
-        /** Returns the startup failure of an application that lacks the module of its store. */
+        /** Returns the exception that fails startup if the module of this store is missing. */
         InvalidPropertyException isMissing() {
             return new InvalidPropertyException(
                     "exactly-once.claim.store",
@@ -345,7 +346,7 @@ public record ExactlyOnceProperties(
             }
         }
 
-        /** Returns the target of URL, user and password; {@code null} without a URL. */
+        /** Returns the database and the credentials from URL, user and password; {@code null} without a URL. */
         ClaimPool.@Nullable Target target() {
             return url == null
                     ? null
@@ -369,7 +370,10 @@ public record ExactlyOnceProperties(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("0.5") double at) {
 
-        /** The jitter, because deliveries that were received together would otherwise be renewed together forever. */
+        /**
+         * The largest part of the interval by which a renewal is earlier. Without this jitter, deliveries that were
+         * received together would be renewed together forever.
+         */
         private static final double JITTER = 0.1;
 
         RenewalSchedule schedule() {

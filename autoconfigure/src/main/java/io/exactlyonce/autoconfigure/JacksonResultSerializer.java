@@ -11,16 +11,16 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Writes and reads results as JSON with the application's mapper. The stored text never chooses a class by name, even
- * if the mapper permits that elsewhere.
+ * Writes and reads results as JSON with a copy of the application's mapper. The copy never lets the stored text choose
+ * a class by name, even if the application's mapper does.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
 
     /**
-     * Types that are known to be readable, because the exception for an unreadable type is expensive. An application
-     * has only a few result types.
+     * Types that have passed the check of {@link #whyUnreadable}. They are remembered, because the check of most types
+     * throws an exception, which is expensive. The set stays small, because an application has only a few result types.
      */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
@@ -48,8 +48,9 @@ final class JacksonResultSerializer implements ResultSerializer {
     }
 
     /**
-     * Returns why results of a type cannot be read; {@code null} if they can. Tries to read an object without fields,
-     * which fits few types. But only a type that nothing can be read as fails with an invalid definition.
+     * Returns why results of a type cannot be read; {@code null} if they can. The check reads an empty JSON object as
+     * the type. Most types do not fit an empty object, but only a type that cannot be read from any text fails with an
+     * {@link InvalidDefinitionException}.
      */
     @Override
     public @Nullable String whyUnreadable(Type type) {
@@ -61,7 +62,7 @@ final class JacksonResultSerializer implements ResultSerializer {
         } catch (InvalidDefinitionException unreadable) {
             return unreadable.getOriginalMessage();
         } catch (JacksonException unfit) {
-            // The type can be read from another text.
+            // The type can be read from other texts.
         }
         readable.add(type);
         return null;

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
-/** Runs a periodic task. The task starts before the first container and stops after the last one. */
+/** Runs a periodic task. The task starts before the first listener container, and stops after the last one. */
 final class PeriodicTaskLifecycle implements SmartLifecycle {
 
     private final Supplier<EngineScheduler.PeriodicTask> begin;
@@ -36,9 +36,10 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Returns a phase below the containers and the web server. Containers have the highest phase: they start last and
-     * stop first. Next, a web server waits for its requests, which may also hold claims; Boot uses the 2048 phases
-     * below the highest for that.
+     * Returns a phase below those of containers and of the web server, because tasks must start before them and stop
+     * after them. Containers have the highest phase, so they start last and stop first. After the containers, the web
+     * server waits for its requests, which may also hold claims. Boot uses the 2048 phases below the highest one for
+     * the web server.
      */
     @Override
     public int getPhase() {

@@ -37,8 +37,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Keeps claims in PostgreSQL, unless the application has its own store. With its own store, an application needs no
- * database.
+ * Stores claims in PostgreSQL, unless the application has its own claim store. An application with its own store needs
+ * no database.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(PostgresClaimStore.class)
@@ -48,8 +48,8 @@ class PostgresClaimsConfiguration {
     static final String RETENTION = "exactlyOnceRetention";
 
     /**
-     * The most rows that one transaction deletes. A transaction takes milliseconds, and the next one follows while
-     * expired rows remain.
+     * The most rows that one transaction deletes. Such a transaction takes milliseconds. Further transactions follow
+     * until no expired row is left.
      */
     private static final int CLEANUP_BATCH = 500;
 
@@ -64,7 +64,11 @@ class PostgresClaimsConfiguration {
     private final ExactlyOnceProperties.Datasource datasource;
     private final Map<String, Duration> leases;
 
-    /** The connections for deleting expired claims, which are added to the pool, so that claims lose none. */
+    /**
+     * The number of connections for deleting expired claims: 1, or 0 if deletion is off. The library's own pool is
+     * larger by this number, so that claims lose no connection. If a DataSource is marked, deletion uses one of its
+     * connections.
+     */
     private final int forCleanup;
 
     PostgresClaimsConfiguration(ExactlyOnceProperties properties) {
@@ -75,8 +79,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Makes the pool. The pool is not a {@code DataSource} for Boot or the application: it cannot be injected, and is
-     * not part of {@code db} health.
+     * Creates the pool for claims. The pool is not a {@code DataSource} bean, so it cannot be injected, and is not part
+     * of the health indicator {@code db}.
      */
     @Bean
     ClaimPool exactlyOnceClaimPool(
@@ -107,8 +111,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Requires that each configured lease is longer than the time for which a renewal may wait for a connection. A
-     * lease that equals its visibility timeout is checked by the audit instead.
+     * Requires that each configured lease is longer than the time for which a renewal may wait for a connection. If no
+     * lease is configured, the lease is the visibility timeout, which the audit checks instead.
      */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
@@ -146,9 +150,10 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Limits the concurrent claim calls. One connection is left for renewals, one for peeks, and as many as a marked
-     * DataSource lends to operators. A call that waits behind a transaction has the same time limit as a call that
-     * waits for a connection.
+     * Limits how many batches of claims are sent at the same time, so that some connections of the pool stay free: one
+     * for renewals, one for lookups of keys, and as many as a marked DataSource lends to operators.
+     *
+     * <p>A call waits for its batch at most as long as for a connection, or 3 s if that is longer.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
@@ -174,7 +179,10 @@ class PostgresClaimsConfiguration {
                 pool, properties.synchronousCommit(), observers.orderedStream().toList());
     }
 
-    /** Created after Flyway and Liquibase ran, even if beans are lazy. */
+    /**
+     * Creates the check of the claim database. Spring calls this method after Flyway and Liquibase have run, even if
+     * beans are lazy.
+     */
     @Bean
     @DependsOnDatabaseInitialization
     ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ClaimTable table, ReplicaMonitor replicas) {
@@ -192,8 +200,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Returns a task that does nothing until a listener uses claims, and claims can be kept. An application without claims
-     * therefore does not connect for other purposes either.
+     * Returns a task that does nothing before the claim database has passed its check. Only an application that uses
+     * claims starts this check. So an application without claims opens no connection for these tasks either.
      */
     private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
         return () -> {
@@ -203,7 +211,7 @@ class PostgresClaimsConfiguration {
         };
     }
 
-    /** Deletes claims after their retention. A custom store must delete its own claims. */
+    /** Deletes claims after their retention. With a custom store, the store must delete its claims itself. */
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(

@@ -6,7 +6,10 @@ import io.exactlyonce.primary.ApplicationConnection;
 import io.exactlyonce.primary.ClaimPool.Target;
 import java.util.function.Supplier;
 
-/** Replaces user and password of a target with the credentials of the provider that is marked for claims. */
+/**
+ * Replaces user and password of a target with those of the {@code HikariCredentialsProvider} that is marked for claims.
+ * If the provider has no user, the target's user stays.
+ */
 record ProvidedCredentials(HikariCredentialsProvider provider, Supplier<Target> targets) implements Supplier<Target> {
 
     private static final String ORIGIN = "the HikariCredentialsProvider that is marked @ExactlyOnceDataSource";

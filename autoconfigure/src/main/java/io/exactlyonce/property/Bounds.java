@@ -21,8 +21,8 @@ public final class Bounds {
      */
     public static <T extends Comparable<T>> void require(String property, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
-            // Spring reads a number without a unit as milliseconds. Most values that are too short were meant as
-            // seconds.
+            // The remedy mentions the unit, because Spring reads a number without a unit as milliseconds. Most values
+            // that are too short were meant as seconds.
             String unit = value instanceof Duration ? ", with its unit, such as %s: 30 alone is 30 ms" : "";
             throw new InvalidPropertyException(
                     property,
@@ -35,11 +35,11 @@ public final class Bounds {
      * Requires that one duration is at least as long as another.
      *
      * @param longer the full name of the property that must not be shorter
-     * @param value its value; {@code null} if the property is not set
+     * @param value the value of {@code longer}; {@code null} if this property is not set
      * @param shorter the full name of the other property
-     * @param least the other property's value; {@code null} if it is not set
-     * @param why the consequence of a violation
-     * @throws InvalidPropertyException if {@code longer} is shorter
+     * @param least the value of {@code shorter}; {@code null} if this property is not set
+     * @param why the consequence if {@code longer} is too short
+     * @throws InvalidPropertyException if {@code longer} is too short
      */
     public static void requireOrder(
             String longer, @Nullable Duration value, String shorter, @Nullable Duration least, String why) {
@@ -52,11 +52,11 @@ public final class Bounds {
     }
 
     /**
-     * Rejects a value that only annotations may have. In an annotation, the value means "use the property"; in the
-     * property, it would refer to itself.
+     * Rejects a value that only annotations may have. In an annotation, the value means "the property decides". As the
+     * property's own value, it would decide nothing.
      *
      * @param property the property's full name
-     * @param value the value; {@code null} if the property is not set
+     * @param value the property's value; {@code null} if the property is not set
      * @param reference the value that only annotations may have
      * @throws InvalidPropertyException if the property has this value
      */
@@ -76,7 +76,10 @@ public final class Bounds {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Formats a duration as Spring Boot reads it: a whole number of the largest unit that fits. */
+    /**
+     * Formats a duration as Spring Boot reads it: as a whole number of the largest unit that divides the duration. A
+     * value of another type becomes its own text.
+     */
     private static String text(Object value) {
         if (!(value instanceof Duration duration)) {
             return String.valueOf(value);

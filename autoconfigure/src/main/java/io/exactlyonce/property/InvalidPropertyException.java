@@ -2,7 +2,7 @@ package io.exactlyonce.property;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 
-/** The value of a property prevents claims, or a property's name is unknown. */
+/** Thrown if the value of a property prevents claims, or if nothing reads a property. */
 public final class InvalidPropertyException extends ExactlyOnceSetupException {
 
     private final String property;

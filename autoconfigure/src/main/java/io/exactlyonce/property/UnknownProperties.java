@@ -19,11 +19,12 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Finds property names under {@code exactly-once} that nothing reads, and fails startup or logs them. Spring ignores
- * such names, and a misspelled {@code retention} would cause a duplicate weeks later. Reports names and origins, and
- * never values, which may be passwords.
+ * Finds property names under {@code exactly-once} that nothing reads, and fails startup or logs the names. Spring
+ * itself ignores such names, so a misspelled {@code retention} would go unnoticed, and cause a duplicate weeks later.
+ * Reports only names and origins, because values may be passwords.
  *
- * <p>Spring Boot's filter skips environment variables and system properties, because other programs also set them.
+ * <p>Environment variables and system properties are not checked, because other programs also set them. Spring Boot's
+ * filter skips them.
  *
  * @param environment the environment with the properties
  * @param group the prefix of the names: {@code exactly-once} or a group within it
@@ -39,8 +40,8 @@ public record UnknownProperties(
         /** Startup fails. */
         FAIL,
         /**
-         * The names are logged. Several versions of an application can share a configuration, and each version reads
-         * other names.
+         * The names are logged at WARN. Several versions of an application can then share a configuration, although
+         * each version reads other names.
          */
         WARN
     }
@@ -55,7 +56,7 @@ public record UnknownProperties(
             var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
             Binder.get(environment).bind(group, Bindable.of(type), handler);
         } catch (BindException failure) {
-            // The binding of the bean itself reports invalid values.
+            // Failures for other reasons are ignored here, because the bean of the properties reports invalid values.
             if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
                 report(unbound.getUnboundProperties().stream()
                         .filter(property -> !isOfAnotherGroup(property, beans))
@@ -65,16 +66,14 @@ public record UnknownProperties(
         }
     }
 
-    /**
-     * Returns whether a property belongs to another group. A group within this one has its own names and its own check.
-     */
+    /** Returns whether a property belongs to a group within this one, which has names and a check of its own. */
     private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
             return true;
         }
         for (String bean : beans.getBeanDefinitionNames()) {
-            // Does not create a factory, not even to find a type, because a bean that is created now would get no
-            // injection.
+            // The argument {@code false} prevents the creation of factory beans. A bean that is created now would miss
+            // the injection of its dependencies.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
             if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
                 return true;
@@ -84,8 +83,8 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property is within a group. A group without a value is valid, and a value for the group's own
-     * name is a mistake.
+     * Returns whether a property is within a group. The name of the group itself counts only if it has no value, like a
+     * heading in YAML without entries. A value for the group's name is a mistake.
      */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);

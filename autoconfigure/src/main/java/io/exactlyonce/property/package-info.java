@@ -1,5 +1,5 @@
 /**
- * Internal: validates names and values of properties, for the wiring of this module and of stores' modules.
+ * Internal: validates names and values of properties, for this module and for modules of claim stores.
  *
  * <p>This package uses {@code io.exactlyonce}.
  */
