@@ -28,8 +28,8 @@ public final class AwsText {
 
     /**
      * Matches the text from the first single quote to the last one. A quote within a word is an apostrophe, and does
-     * not count. A quote behind one of the listed words does not begin a value, because a name follows that an operator
-     * needs for the fix, such as that of a parameter, a region or an attribute.
+     * not count. A quote behind one of the listed words begins a name, such as that of a parameter, and not a value. An
+     * operator needs this name for the fix.
      */
     private static final Pattern SINGLE_QUOTED = Pattern.compile(
             "(?s)\\A((?>.*?(?<!\\b(?:at|not|service:|region|attribute|type|field|name|parameter) )(?<!\\w)'))"

@@ -58,7 +58,7 @@ public final class Boundary {
     /**
      * Runs work on deliveries, or on calls for which other threads wait. This method throws nothing, and allocates
      * nothing itself. A caller that must not end, such as the loop of a thread, should create {@code work} once and
-     * before the loop, because memory may be used up later.
+     * before the loop, because a crash for lack of memory would also prevent its creation.
      *
      * @param entry names the entry, or the delivery, in the log. Its text is made only for a crash
      * @param crashed the cleanup, which releases permits and abandons deliveries. It runs after the crash is logged. If

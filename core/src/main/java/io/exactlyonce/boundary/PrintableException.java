@@ -40,9 +40,8 @@ public final class PrintableException extends Exception {
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**
-     * The classes of SQLSTATEs whose messages quote no values in their first line if they come from PostgreSQL, which
-     * names only tables and constraints there. H2, MySQL and SQL Server quote the row of a duplicate key in the first
-     * line.
+     * The classes of SQLSTATEs whose messages from PostgreSQL quote no values in the first line, but only name tables
+     * and constraints. H2, MySQL and SQL Server quote the row of a duplicate key in that line.
      */
     private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
 
