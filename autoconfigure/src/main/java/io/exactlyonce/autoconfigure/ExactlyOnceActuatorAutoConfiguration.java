@@ -140,8 +140,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         private static final Duration INTERVAL = Duration.ofSeconds(30);
 
         /**
-         * Counts parked keys every 30 s on a thread of its own. A scrape of the meters reads the latest count, and does
-         * not wait for the store.
+         * Counts parked keys every 30 s on a thread of its own. A scrape reads the latest count, and does not wait for
+         * the store.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(

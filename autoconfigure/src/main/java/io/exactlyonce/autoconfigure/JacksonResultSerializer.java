@@ -11,8 +11,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Writes and reads results as JSON with a copy of the application's mapper. The copy never lets the stored text choose
- * a class by name, even if the application's mapper does.
+ * Writes and reads results as JSON, with a copy of the mapper that the application uses. The copy never lets the stored
+ * text choose a class by name, even if the application's own mapper does.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 
