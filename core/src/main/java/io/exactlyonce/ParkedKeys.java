@@ -50,12 +50,12 @@ public interface ParkedKeys {
 
     /**
      * Releases a parked key. The next delivery or call acquires the key, even if its policy is {@link
-     * InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if it is.
+     * InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if it was.
      *
      * @param seen the claim as the operator saw it
      * @return {@code true} if this call released the key; {@code false} if the key has another state by now. With
-     *     DynamoDB, also {@code false} if this call released the key, its response was lost, and the key was claimed
-     *     again before the SDK repeated the request
+     *     DynamoDB, {@code false} has one more cause: this call released the key, but its response was lost, and the
+     *     key was claimed again before the SDK repeated the request
      */
     @CheckReturnValue
     boolean release(ParkedClaim seen);
@@ -88,9 +88,9 @@ public interface ParkedKeys {
      * Releases many parked keys in few requests: one statement in PostgreSQL, one request for 25 keys in DynamoDB.
      *
      * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB,
-     *     also each claim that this call released, if the response was lost, and the key was claimed again before the
-     *     SDK repeated the request
+     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB, a
+     *     claim that this call released can be among them: the response was lost, and the key was claimed again before
+     *     the SDK repeated the request
      * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue

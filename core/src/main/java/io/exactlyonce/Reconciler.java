@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The reconciler is called before the handler, under the same claim and on the same thread. While it runs,
  * visibility timeout and lease are renewed, and {@link Claim#ensureHeld()} works.
  *
- * <p>The thread is interrupted if the claim is lost, or if the listener's timeout expires. One timeout covers the
- * reconciler and the handler together. After an interrupt, the handler is not called. If the reconciler nevertheless
- * returns {@link Reconciliation#done} or {@link Reconciliation#park}, and no other worker has taken the key over, this
- * decision is recorded. Otherwise the next attempt reconciles again.
+ * <p>The thread is interrupted if the claim is lost, the listener's timeout expires or the listener stops. One timeout
+ * covers the reconciler and the handler together. After an interrupt, the handler is not called. If the reconciler
+ * nevertheless returns {@link Reconciliation#done} or {@link Reconciliation#park}, the library records this decision
+ * unless another worker has taken the key over. Otherwise the next attempt reconciles again.
  *
  * <p>If the reconciler throws an exception, the handler is not called, the message is returned with backoff, and the
  * key stays in doubt.
