@@ -141,14 +141,21 @@ public final class ExactlyOnceActuatorAutoConfiguration {
 
         /**
          * Counts parked keys every 30 s on a thread of its own. A scrape reads the latest count, and does not wait for
-         * the store.
+         * the store. An application that claims nothing does not call the store, because its readiness is never checked.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(
-                MeterRegistry registry, ParkedClaims claims, EngineScheduler scheduler) {
+                MeterRegistry registry,
+                ParkedClaims claims,
+                ObjectProvider<ClaimBackend> backends,
+                EngineScheduler scheduler) {
             ParkedMetrics metrics = new ParkedMetrics(registry, claims, InstantSource.system());
-            return new PeriodicTaskLifecycle(
-                    () -> scheduler.every(INTERVAL, "exactly-once-parked-1", metrics::refresh));
+            Runnable count = () -> {
+                if (backends.stream().allMatch(ClaimBackend::isReady)) {
+                    metrics.refresh();
+                }
+            };
+            return new PeriodicTaskLifecycle(() -> scheduler.every(INTERVAL, "exactly-once-parked-1", count));
         }
     }
 

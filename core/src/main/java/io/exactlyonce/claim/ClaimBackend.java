@@ -31,6 +31,14 @@ public interface ClaimBackend {
     default void requireReady() {}
 
     /**
+     * Returns whether a check has shown that claims can be stored. Tasks that run without a claim call the store only if
+     * this is true, so that an application that claims nothing needs no store.
+     */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
      * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if the
      * time is not known.
      */

@@ -44,6 +44,11 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
         readiness.require();
     }
 
+    @Override
+    public boolean isReady() {
+        return readiness.hasPassed();
+    }
+
     private void check() {
         ClaimTable table = new ClaimTable(client, properties.tableName());
         if (isToBeMade()) {

@@ -86,7 +86,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         return pool.shortestConnectTime();
     }
 
-    /** Returns whether a listener uses claims, and claims can be kept. */
+    @Override
     public boolean isReady() {
         return readiness.hasPassed();
     }
