@@ -29,23 +29,24 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Converts messages with the application's converter to the payload that the listener takes. Senders cannot choose more
- * than that:
+ * Converts messages with the application's converter to the payload that the listener takes. Senders are not trusted,
+ * so this class limits two of their choices:
  * <ul>
- * <li>Headers: Spring Cloud AWS lets attributes replace its own headers, such as the receipt handle, and loads any
- * class that a number's type names. Such attributes are left out or changed.
- * <li>The payload's class: among the types that the listener takes or permits, the sender may name one. Spring Cloud
- * AWS loads and makes any class that the sender names, unless a listener on a method shares the converter. So its
- * mapping is not used.
+ * <li>Headers: Spring Cloud AWS lets message attributes replace its own headers, such as the receipt handle. Spring
+ * Cloud AWS also loads any class that the type of a number attribute names. This class removes or changes such
+ * attributes.
+ * <li>The payload's class: with its default mapping, Spring Cloud AWS loads and creates any class that the sender
+ * names. This class does not use that mapping. The sender may name only a type that the listener takes or permits.
  * </ul>
  *
- * <p>A type with type arguments is read in full. Spring Cloud AWS passes only a class to its payload converter, so such
- * a payload is left as text, and then converted with the same payload converter.
+ * <p>Spring Cloud AWS passes only a class to its payload converter, so type arguments would be lost. If the payload's
+ * type has type arguments, the payload is first left as text. This class then converts the text to the full type, with
+ * the same payload converter.
  *
- * @param converter the application's
- * @param context for converters that require one
+ * @param converter the application's converter
+ * @param context the context for converters that require one
  * @param payload the type that a listener on a method takes; {@code null} if it is not known
- * @param named the types that senders may name, by name
+ * @param named the types that senders may choose, by class name
  */
 public record MessageConversion(
         MessagingMessageConverter<Message> converter,
@@ -53,10 +54,12 @@ public record MessageConversion(
         @Nullable PayloadType payload,
         Map<String, PayloadType> named) {
 
-    /** Micrometer casts the value of a header with this name to an observation. */
+    /**
+     * A header whose value Micrometer casts to an observation. A text from a sender in this header would fail the cast.
+     */
     public static final String OBSERVATION = "micrometer.observation";
 
-    /** A name that senders with Spring Cloud AWS leave in the attributes. */
+    /** The delay header. Senders that use Spring Cloud AWS leave it in the message attributes, so it is not removed. */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
     private static final Set<String> RESERVED =
@@ -67,8 +70,9 @@ public record MessageConversion(
     private static final String NUMBER = "Number";
 
     /**
-     * The number types that Spring Cloud AWS reads. It would load any other class, and run its initializer, before it
-     * rejects the class.
+     * The number types that Spring Cloud AWS can read. Attributes of other number types are changed to plain numbers,
+     * because Spring Cloud AWS would load the class that the type names, and run its initializer, before it rejects the
+     * class.
      */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
@@ -76,7 +80,13 @@ public record MessageConversion(
             .map(type -> type.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet());
 
-    /** Returns a conversion for a listener on a method, or on a class. */
+    /**
+     * Returns a conversion for a listener.
+     *
+     * @param payload the type that a listener on a method takes; {@code null} for a listener on a class, or if the type
+     *     is not known
+     * @param takenByClass the types that the methods of a listener's class take
+     */
     public static MessageConversion of(
             MessagingMessageConverter<Message> converter,
             @Nullable MessageConversionContext context,
@@ -88,7 +98,7 @@ public record MessageConversion(
         return new MessageConversion(converter, contextOf(payload, context), payload, Map.copyOf(named));
     }
 
-    /** Returns what messages are read as, for log messages. */
+    /** Returns the name of the class as which payloads are read, for log messages. */
     public String readAs() {
         return payload == null ? "its payload type" : payload.raw().getName();
     }
@@ -131,7 +141,10 @@ public record MessageConversion(
         return Objects.requireNonNull(converted, "The message converter returned nothing");
     }
 
-    /** Returns a context with the class to read; {@code null} if the payload is left as text. */
+    /**
+     * Returns a context that names the class to read, or no class if the payload is left as text. Returns the given
+     * context if the payload's type is not known, or if the context is not Spring Cloud AWS's own.
+     */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
         if (wanted == null || context == null || context.getClass() != SqsMessageConversionContext.class) {
@@ -154,12 +167,14 @@ public record MessageConversion(
     private org.springframework.messaging.Message<?> inFull(
             org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
         Object payload = converted.getPayload();
-        // The application's payload type mapper can choose the same class, without type arguments.
+        // If the application's payload type mapper has chosen the class, the payload was read without type arguments.
+        // So it is read again, from the body.
         Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
                 ? source.body()
                 : payload;
         if (!(text instanceof String) || !(payloads(converter) instanceof SmartMessageConverter payloads)) {
-            // The application's own converter has made this payload.
+            // The application's converter has already made the payload, or its payload converter reads no type
+            // arguments.
             return converted;
         }
         Object full = payloads.fromMessage(
@@ -174,7 +189,10 @@ public record MessageConversion(
                 : null;
     }
 
-    /** Returns whether a converter can read types in full, or does not use Spring's payload converters. */
+    /**
+     * Returns whether a converter can read types with their type arguments. Returns true for a converter that does not
+     * use Spring's payload converters, because its abilities are not known.
+     */
     public static boolean readsInFull(MessagingMessageConverter<?> converter) {
         MessageConverter payloads = payloads(converter);
         return payloads == null
@@ -184,8 +202,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns the message with plain numbers, and without attributes that are named like our headers or those of Spring
-     * Cloud AWS.
+     * Returns the message without attributes that are named like headers of this library or of its frameworks, and
+     * without very long content types. Number attributes of unknown types become plain numbers.
      */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
@@ -205,8 +223,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns whether an attribute would cost memory: Spring caches the last types that it has parsed, with all
-     * parameters, as long as the JVM lives.
+     * Returns whether an attribute is a very long content type. Spring caches the content types that it has parsed
+     * last, with all parameters, as long as the JVM lives, so long content types would cost memory.
      */
     private static boolean isCostly(String name, MessageAttributeValue value) {
         return name.equals(MessageHeaders.CONTENT_TYPE)

@@ -22,35 +22,38 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
- * The type of the payloads that a handler takes. Spring Cloud AWS reads a payload as a class only. A converter then
- * makes maps of the types that the class's type arguments name.
+ * The type of the payloads that a handler takes, with its type arguments. Spring Cloud AWS alone would read a payload
+ * as a class without type arguments, so that an {@code Envelope<Order>} would contain a map instead of an order.
  *
  * @param raw the class
- * @param full the full type, as the hint that Spring's converters read it from; none if the class alone says as
- *     much
+ * @param full a parameter from which Spring's converters read the full type; {@code null} if the type arguments add
+ *     nothing to the class
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
-    /** Bounds type variables whose bounds contain them. */
+    /**
+     * The most levels of nested type arguments that are read. This limit ends the recursion if the bound of a type
+     * variable contains the variable itself.
+     */
     private static final int MOST_LEVELS = 6;
 
-    /** Annotations with which an abstract type defines how to make an object of JSON. */
+    /** Annotations by which an abstract type defines how JSON becomes an object. */
     private static final Set<String> DESERIALIZED = Set.of(
             JsonTypeInfo.class.getName(),
             JsonCreator.class.getName(),
             JsonDeserialize.class.getName(),
             "com.fasterxml.jackson.databind.annotation.JsonDeserialize");
 
-    /** Makes the type of a class without type arguments. */
+    /** Creates the type of a class without type arguments. */
     public PayloadType(Class<?> raw) {
         this(raw, null);
     }
 
     /**
-     * Returns the type of a payload that a handler's parameter takes, or carries in an {@code Optional}, a {@code
+     * Returns the type of the payload that a handler's parameter takes, alone or within an {@code Optional}, a {@code
      * Message} or a list.
      *
-     * @param payload as the parameter declares it, resolved by the bean's class
+     * @param payload the payload's type, with the type variables that the bean's class resolves
      */
     public static PayloadType of(MethodParameter parameter, ResolvableType payload) {
         return of(parameter, payload.toClass(), exact(payload, 0));
@@ -61,8 +64,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns a type that has only classes and their type arguments. A wildcard or an unresolved variable is replaced
-     * by its bound.
+     * Returns a type that consists of classes, arrays and type arguments. Each wildcard and each unresolved type
+     * variable is replaced by its bound.
      */
     private static Type exact(ResolvableType type, int level) {
         if (type.isArray()) {
@@ -85,16 +88,17 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type arguments; none for a class that is used without them, because its own variables resolve to
-     * nothing.
+     * Returns the type arguments. Returns none for a class that is used without type arguments, because {@code
+     * getGenerics} would return the class's own type variables, which resolve to nothing.
      */
     private static ResolvableType[] arguments(ResolvableType type) {
         return type.getType() instanceof Class<?> ? new ResolvableType[0] : type.getGenerics();
     }
 
     /**
-     * Returns whether the type is more exact than its class. A converter reads {@code Object} as a map, list, text or
-     * number, so a type argument {@code Object} adds nothing.
+     * Returns whether the type arguments add something to the class. The argument {@code Object} adds nothing, because
+     * a converter reads {@code Object} as a map, list, text or number anyway. {@code String} as the key type of a map
+     * adds nothing, because converters read keys as text anyway.
      */
     private static boolean saysMoreThanItsClass(Type exact) {
         if (exact instanceof GenericArrayType array) {
@@ -110,13 +114,14 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
                         arguments[index] != Object.class && !(isMap && index == 0 && arguments[index] == String.class));
     }
 
-    /** Returns whether a payload was read as the class, without type arguments. */
+    /** Returns whether a payload is an object of a generic class that was read without its type arguments. */
     boolean isReadAsItsClass(Object payload) {
         return raw.isInstance(payload) && payload.getClass().getTypeParameters().length > 0;
     }
 
     /**
-     * Returns a type variable of a handler's class that nothing resolves or bounds; {@code null} if the type has none.
+     * Returns a type variable of the handler's class that has neither a value nor a bound; {@code null} if the type
+     * contains no such variable.
      */
     public static @Nullable TypeVariable<?> unresolved(ResolvableType type) {
         return unresolved(type, 0);
@@ -142,8 +147,9 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the types that a sender may name instead of this one, by name: this type, and the types that it permits
-     * as a sealed type or in {@link JsonSubTypes}.
+     * Returns the types that a sender may choose for the payload, by class name. They are this type, the subclasses
+     * that it permits as a sealed type, and the subclasses that its {@link JsonSubTypes} name. The same applies to each
+     * subclass.
      */
     public Map<String, PayloadType> permitted() {
         Map<String, PayloadType> permitted = new LinkedHashMap<>();
@@ -167,7 +173,10 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
         }
     }
 
-    /** Returns a subclass, with the type arguments that it passes on to this type. */
+    /**
+     * Returns the type of a subclass. If the subclass passes its type variables on to this class, they get the values
+     * that this type has for them.
+     */
     private PayloadType as(Class<?> subclass) {
         if (full == null || subclass.getTypeParameters().length == 0) {
             return new PayloadType(subclass);
@@ -184,8 +193,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns whether a sender could choose the payload's class among all classes: the type is abstract, permits no
-     * types, and does not say how JSON becomes one of them.
+     * Returns whether a sender could choose any class for the payload. Returns true for an abstract type outside of the
+     * JDK that does not list its subclasses, and that has no annotation that defines how JSON becomes an object.
      */
     public boolean isOpen() {
         return Modifier.isAbstract(raw.getModifiers())
@@ -201,8 +210,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
     /**
-     * Stands for a parameter that takes the payload alone, with its full type. The actual parameter may take the
-     * payload within another type.
+     * A parameter that takes the payload alone, with its full type. Spring's converters see it in place of the actual
+     * parameter, which may take the payload within another type, such as a {@code Message}.
      */
     private static final class FullType extends MethodParameter {
 

@@ -19,12 +19,12 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * The engine's data of a message from SQS itself. A header carries this object. Senders can set headers, but cannot
- * create an object of this type.
+ * A message as SQS delivered it, with its delivery. A header of the Spring message carries this object. Senders cannot
+ * forge this header, because they can set headers only to texts, numbers and bytes.
  */
 public final class ReceivedMessage implements Attempt.SentContent {
 
-    /** The message attribute that senders may put the idempotency key into. */
+    /** The message attribute in which senders may send the idempotency key. */
     public static final String KEY_ATTRIBUTE = FollowUp.KEY_ATTRIBUTE;
 
     /** The header that carries this object. */
@@ -42,10 +42,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Makes the delivery of a message.
+     * Creates the delivery of a polled message.
      *
      * @param requested the queue's settings when the message was requested
-     * @param receivedAt when the message's visibility timeout began, or earlier, by the monotonic clock
+     * @param receivedAt a time of the monotonic clock, at or before the beginning of the message's visibility timeout
      */
     public static ReceivedMessage received(
             SqsMessage polled, Subscription subscription, QueueSettings requested, long receivedAt) {
@@ -60,7 +60,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
                 polled);
     }
 
-    /** Returns the message of a delivery that has not started, with other settings of its queue. */
+    /** Returns the same message with other settings of its queue. May be called only before the delivery starts. */
     public ReceivedMessage requestedWith(QueueSettings settings) {
         return received(polled(), delivery.subscription(), settings, delivery.receivedAt());
     }
@@ -69,26 +69,27 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return delivery;
     }
 
-    /** Returns the message's group on a FIFO queue; empty on a standard queue. Not available after {@link #forget}. */
+    /** Returns the message's group on a FIFO queue; empty on a standard queue. Fails after {@link #forget}. */
     public String group() {
         return polled().group();
     }
 
-    /** Returns the message's data from SQS itself. */
+    /** Returns the message as SQS delivered it. Fails after {@link #forget}. */
     public SqsMessage polled() {
         return Objects.requireNonNull(polled);
     }
 
-    /** Leaves out the body: applications may log headers. */
+    /** Leaves out the body, because applications may log a message's headers, of which this object is one. */
     @Override
     public String toString() {
         return delivery.toString();
     }
 
     /**
-     * Returns the message as it was polled, or as interceptors have passed it on. Not available after {@link #forget}.
+     * Returns the message as it was converted after its poll, or as interceptors have changed it later. Fails after
+     * {@link #forget}.
      *
-     * @throws RuntimeException if the message must be read again, and cannot be
+     * @throws RuntimeException if the payload was dropped ({@link #readAgain}), and reading it again fails
      */
     @Override
     public Message<Object> message() {
@@ -96,7 +97,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return read == null ? Objects.requireNonNull(reading).get() : read;
     }
 
-    /** Drops the payload, which may be many times as large as the body, until the next use of the message. */
+    /**
+     * Drops the converted message, because its payload may be many times as large as the body. {@link #message} reads
+     * the message again, with the supplier.
+     */
     public void readAgain(Supplier<Message<Object>> again) {
         reading = again;
         message = null;
@@ -107,9 +111,9 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Adds this object to a message's headers, and the visibility that renewals respect instead of Spring Cloud AWS's
-     * own. Both are added in one step, because each step copies all headers. They override message attributes of the
-     * same names.
+     * Adds two headers to a message: this object, and a {@link RenewingVisibility} in place of Spring Cloud AWS's own
+     * visibility. The two headers replace message attributes of the same names. Both headers are added in one step,
+     * because each step copies all headers.
      */
     public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {
         MessageHeaders existing = converted.getHeaders();
@@ -119,8 +123,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // Reads the headers of the new message, because headers of the converted one would be kept as long as the
-        // delivery.
+        // Refers to the headers of the new message. A reference to the converted message's headers would keep those in
+        // memory as long as the delivery.
         sent = attached.getHeaders();
         delivery.attempt().carries(this);
         message = attached;
@@ -141,7 +145,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
         message = null;
     }
 
-    /** Returns the delivery of a message that interceptors have passed on, and keeps the message as they changed it. */
+    /** Returns the delivery of a message, and keeps the message as interceptors have changed it. */
     @SuppressWarnings("unchecked") // A payload may be anything.
     public static Delivery handedOn(Message<?> message) {
         ReceivedMessage received = require(message);
@@ -157,7 +161,11 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return messages.stream().map(ReceivedMessage::message).toList();
     }
 
-    /** Returns the data of a message that is about to be handled. */
+    /**
+     * Returns the object of this class that a message carries in a header.
+     *
+     * @throws IllegalStateException if the message does not carry one
+     */
     public static ReceivedMessage require(Message<?> message) {
         return of(message)
                 .orElseThrow(() -> new IllegalStateException(

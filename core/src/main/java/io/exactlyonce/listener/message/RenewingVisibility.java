@@ -22,8 +22,9 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
- * The visibility with which handlers and error handlers change a message's visibility. Renewals and returns respect
- * their choice. It extends the class to which Spring Cloud AWS casts.
+ * Lets handlers and error handlers change a message's visibility timeout. Renewals and returns of the message respect
+ * the timeout that was chosen. Extends {@link QueueMessageVisibility}, because Spring Cloud AWS casts the header to
+ * that class.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
 
@@ -36,7 +37,10 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         this.delivery = delivery;
     }
 
-    /** Returns the header that replaces Spring Cloud AWS's own, if the message has one. */
+    /**
+     * Returns the header that replaces Spring Cloud AWS's own visibility. Returns an empty map if the message has no
+     * such header, or if the context has no client or no queue.
+     */
     static Map<String, Object> header(
             Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
         return message.getHeaders().get(HEADER) instanceof QueueMessageVisibility
@@ -63,8 +67,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Returns a batch visibility for these messages, which changes ten in a request. A rejected change fails no other
-     * change.
+     * Returns a batch visibility that changes the timeouts of these messages, ten in each request. If SQS rejects the
+     * change of one message, the changes of the other messages still apply.
      */
     public static BatchVisibility ofAll(Collection<Message<?>> messages) {
         List<Delivery> deliveries = messages.stream()
@@ -82,7 +86,10 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         };
     }
 
-    /** Changes that are sent together. A change that had to wait for a renewal comes later, and is sent alone. */
+    /**
+     * Changes of several messages that are sent together. If a change must first wait for the renewal of its message,
+     * the change arrives after the others were sent, and is sent alone.
+     */
     private static final class Together {
 
         private final QueueVisibility queue;

@@ -7,12 +7,12 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
-/** Parameters that take the content of an SNS notification out of its envelope. */
+/** Detects parameters that take an SNS notification, or its content without the envelope that SNS puts around it. */
 public final class SnsParameters {
 
     private SnsParameters() {}
 
-    /** Returns whether a parameter takes content of the envelope. */
+    /** Returns whether a parameter takes a notification, notifications, or a notification's content. */
     public static boolean isOne(MethodParameter parameter) {
         return parameter.hasParameterAnnotation(SnsNotificationMessage.class)
                 || carriesNotifications(ResolvableType.forMethodParameter(parameter));

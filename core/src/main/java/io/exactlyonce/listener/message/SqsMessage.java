@@ -14,29 +14,32 @@ import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/**
- * A message's data from SQS itself, independent of its headers.
- *
- * @param queue the queue's name
- * @param source the message as SQS delivered it
- */
+/** A message as SQS delivered it. Changes of the Spring message's headers do not affect this object. */
 public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
 
-    /** An age that no queue permits: one of the two times must be wrong. */
+    /**
+     * The longest age that counts as known. SQS keeps no message for so long, so with a longer age, the time of sending
+     * or the time of the answer must be wrong.
+     */
     private static final Duration LONGEST_AGE = Duration.ofDays(365);
 
     /**
-     * Twice the length that SQS documents. Ids are kept while a message is in flight, and each request of ten contains
-     * their handles.
+     * The most characters of a message's ID, twice the length that SQS documents. The length is limited because IDs are
+     * kept in memory while messages are in flight.
      */
     private static final int LONGEST_ID = 200;
 
+    /**
+     * The most characters of a receipt handle. The length is limited because one request contains the handles of ten
+     * messages.
+     */
     private static final int LONGEST_HANDLE = 2_048;
 
     /**
-     * Reads Spring Cloud AWS's headers by their types. Senders can set headers, but only to texts, numbers and bytes.
+     * Returns the message from the headers that Spring Cloud AWS sets. Senders can also set headers, but only to texts,
+     * numbers and bytes. So a header counts only if its value has the type that Spring Cloud AWS uses.
      *
-     * @return empty if such a header is missing or replaced
+     * @return empty if one of these headers is missing or was replaced
      */
     public static Optional<SqsMessage> fromSpringCloudAws(Message<?> message) {
         return message.getHeaders().get(SqsHeaders.SQS_SOURCE_DATA_HEADER)
@@ -47,7 +50,10 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
                 : Optional.empty();
     }
 
-    /** Returns the queue's URL from the headers of a message from which this was read. */
+    /**
+     * Returns the queue's URL from a message's headers. Requires that {@link #fromAwspring} has returned a value for
+     * the message.
+     */
     public static String queueUrl(Message<?> message) {
         return Objects.requireNonNull(
                         message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, QueueAttributes.class))
@@ -66,14 +72,21 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return source.body();
     }
 
-    /** Returns the missing data without which the message can neither be handled nor returned; {@code null} if none is
-     * missing. */
+    /**
+     * Returns what is wrong with the message's ID or receipt handle; {@code null} if both are usable. Without these,
+     * the message can neither be handled nor returned.
+     */
     public @Nullable String flaw() {
         String flaw = flaw("message ID", messageId(), LONGEST_ID);
         return flaw == null ? flaw("receipt handle", receiptHandle(), LONGEST_HANDLE) : flaw;
     }
 
-    /** Returns what is wrong with a name from a server; {@code null} if nothing is. */
+    /**
+     * Returns what is wrong with a text from a server; {@code null} if nothing is wrong. The text must not be blank or
+     * too long, and must consist of printable ASCII characters.
+     *
+     * @param what a name of the text for people, such as "receipt handle"
+     */
     public static @Nullable String flaw(String what, @Nullable String text, int longest) {
         if (text == null || text.isBlank()) {
             return "no " + what;
@@ -89,15 +102,16 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns the message's group on a FIFO queue. On a standard queue, groups serve fairness only, and keep no order.
+     * Returns the message's group on a FIFO queue. Returns an empty text on a standard queue, because groups serve only
+     * fairness on such a queue, and keep no order.
      */
     public String group() {
         return FifoUtils.isFifo(queue) ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
     }
 
     /**
-     * Returns how often SQS has delivered the message. A missing count, or text from a server other than AWS, counts as
-     * 1.
+     * Returns how often SQS has delivered the message. Returns 1 if the count is missing, or is not a number, which
+     * servers other than AWS may send.
      */
     public int receiveCount() {
         long count = number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1);
@@ -105,11 +119,12 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns how old the message was when SQS answered; {@code null} if that is not known. An answer's date has whole
-     * seconds, so the age of a message that was sent in the same second could be negative.
+     * Returns how old the message was when SQS answered; {@code null} if the age is not known or not plausible. Returns
+     * zero instead of a negative age: the answer's date has whole seconds, so a message that was sent in the same
+     * second seems to have been sent later.
      *
-     * @param answeredAt the answer's own date, so that differences between the clocks of this machine and the queue
-     *     do not matter; {@code null} if it is not known
+     * @param answeredAt the date in SQS's answer; {@code null} if it is not known. This machine's clock is not used,
+     *     because it may differ from SQS's clock
      */
     public @Nullable Duration age(@Nullable Instant answeredAt) {
         long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);
@@ -137,8 +152,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns the message attribute that carries the idempotency key; {@code null} if there is none. An attribute
-     * without text, such as a binary one, counts as blank, and so as unusable.
+     * Returns the idempotency key from its message attribute; {@code null} if the message has no such attribute.
+     * Returns an empty text, which is not a usable key, if the attribute has no text, such as a binary attribute.
      */
     public @Nullable String keyAttribute() {
         MessageAttributeValue attribute = source.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);

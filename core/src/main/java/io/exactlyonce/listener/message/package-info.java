@@ -1,5 +1,5 @@
 /**
- * Internal: converts SQS's messages to Spring's, with the delivery in a header.
+ * Internal: converts SQS's messages to Spring's messages, each of which carries its delivery in a header.
  *
  * <p>This package uses {@code delivery} and {@code queue}.
  */
