@@ -13,26 +13,31 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Rejects advice around a listener's method if the claim would not cover the method's work. All methods throw {@link
+ * Rejects advice around a listener's method if the claim would not cover the method's work. The checks throw {@link
  * InvalidListenerException}.
  *
- * @param proxies of the bean that containers call
+ * @param proxies the proxies around the listener's bean
  */
 record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
-    /** Interceptors that retry, by name, because an application may lack the classes. */
+    /** The class names of interceptors that retry. The classes may be missing in an application. */
     private static final Set<String> RETRIES = Set.of(
             "org.springframework.retry.annotation.AnnotationAwareRetryOperationsInterceptor",
             "org.springframework.retry.interceptor.RetryOperationsInterceptor",
             "org.springframework.retry.interceptor.StatefulRetryOperationsInterceptor",
             "org.springframework.resilience.retry.AbstractRetryInterceptor");
 
-    /** The bean of Resilience4j's retries. */
+    /** The name of the aspect that makes Resilience4j's retries. */
     private static final String RETRY_ASPECT = "retryAspect";
 
     private static final String TIME_LIMITER = "io.github.resilience4j.timelimiter.annotation.TimeLimiter";
 
-    /** @param proxies of the bean that containers call */
+    /**
+     * Returns the rules for a listener.
+     *
+     * @param proxies the proxies around the listener's bean
+     * @throws InvalidListenerException if none of the proxies can claim keys, or if one is frozen
+     */
     static AdviceRules of(ListenerDeclaration declared, ListenerProxies proxies) {
         declared.refuseIf(
                 proxies.claiming() == null,
@@ -66,8 +71,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Rejects retries inside the transaction, because the writes of a failed attempt would be committed with the next
-     * attempt's.
+     * Rejects retries inside the claim's transaction, because the writes of a failed attempt would be committed
+     * together with the writes of the next attempt.
      */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
@@ -84,8 +89,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Returns whether an inner proxy retries. A transaction without {@code @Transactional} would then begin before the
-     * first try, and include all tries.
+     * Returns whether the retries are in a proxy behind the one in which the claim's transaction begins. If so, no
+     * order of the advice can move the retries out of the transaction.
      */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));

@@ -14,8 +14,9 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Resolves the {@link Claim} of a message, or the {@code List<Claim>} of a batch, from the claims that are held when
- * the method is called. With claims in a transaction, {@link ListenerArguments} replaces these arguments later.
+ * Resolves a parameter of type {@link Claim}, or {@code List<Claim>} for a batch, to the claims that are held when the
+ * method is called. If keys are claimed in the handler's transaction, no claim is held yet. In this case {@link
+ * ListenerArguments} replaces the arguments later.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
-/** The settings of the listener of a container: of its method, or of the methods of its class. */
+/** The settings of a container's listener, which is one method, or a class with several methods. */
 public final class ContainerSettings {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
@@ -43,8 +43,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Collects the handlers of a container while it is set up. Spring Cloud AWS does not pass the methods to the
-     * container factory, but makes their handlers on the thread that sets the container up, whichever factory calls it.
+     * Collects a container's handlers while the container is set up. Spring Cloud AWS does not pass the listener's
+     * methods to the container factory. Spring Cloud AWS makes their handlers on the thread that sets the container up,
+     * so this builder is bound to that thread.
      */
     static final class Builder {
 
@@ -61,7 +62,11 @@ public final class ContainerSettings {
             handlers.add(handler);
         }
 
-        /** Binds this builder to the thread while a container is set up. That may set up another container. */
+        /**
+         * Sets a container up while this builder is bound to the thread, and returns the collected settings. Binds the
+         * previous builder again afterwards, because the setup of one container may include the setup of another
+         * container.
+         */
         ContainerSettings build(Runnable setUp) {
             Builder outer = BOUND.get();
             BOUND.set(this);
@@ -81,7 +86,7 @@ public final class ContainerSettings {
     /**
      * Sets a container up, and returns the settings of its listener.
      *
-     * @throws InvalidListenerException if the listener is a class, and cannot choose among its methods
+     * @throws InvalidListenerException if a method of the listener is invalid
      */
     public static ContainerSettings of(Runnable setUp) {
         return new Builder().build(setUp);
@@ -92,33 +97,36 @@ public final class ContainerSettings {
         return !handlers.isEmpty();
     }
 
-    /** Returns whether the listener is only observed. */
+    /** Returns whether the listener is in observe mode, in which its handlers do not wait for claims. */
     public boolean isObserved() {
         return hasHandlers() && listener().isObserved();
     }
 
-    /** Returns the listener; for a listener on a class, its first method. */
+    /** Returns the listener's method; for a listener on a class, the first of its methods. */
     public ListenerMethod listener() {
         return handlers.get(0).method();
     }
 
-    /** Returns whether a key or a fingerprint may depend on headers, so that all attributes must be received. */
+    /**
+     * Returns whether a key or a fingerprint may depend on headers. If so, the container must request all message
+     * attributes from SQS.
+     */
     public boolean readHeaders() {
         return handlers.stream().anyMatch(handler -> handler.method().readsHeaders());
     }
 
-    /** Returns whether the work of all handlers of an observed listener has ended when they return. */
+    /** Returns whether each handler of an observed listener has finished its work when the handler returns. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);
     }
 
     /**
-     * Returns the run of an observed listener's handler for a message.
+     * Returns the run of an observed listener's handler, which is about to handle a message.
      *
-     * @param polled the message's data from SQS itself
-     * @param lease the claim's lease, unless leases are configured
-     * @throws UnusableKeyException if the message has no usable key, or if no method of the listener's class takes
-     *     it
+     * @param polled the message as SQS delivered it
+     * @param lease the lease of the claim if no lease is configured
+     * @throws UnusableKeyException if the message has no usable key, or if no method of the listener's class takes the
+     *     message
      */
     public ObservedRun observed(ListenerQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = choice.of(message);
@@ -132,8 +140,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Sets the claim of a polled message. A message with an unusable key is returned with backoff. For a message
-     * without a key, the listener's policy decides.
+     * Sets the claim that a polled message needs. A message with an unusable key gets no claim, and is returned to SQS
+     * with backoff. For a message without a key, the listener's policy decides.
      */
     public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
@@ -179,7 +187,7 @@ public final class ContainerSettings {
                         more));
     }
 
-    /** Returns the claim of a message, also for a message of a batch. */
+    /** Returns the claim that a message needs, also if the message is part of a batch. */
     ClaimSpec spec(ReceivedMessage received) {
         return choice.of(received.message()).spec(received);
     }
@@ -193,20 +201,28 @@ public final class ContainerSettings {
         return choice.of(message).keyOf(message, polled);
     }
 
-    /** Returns these settings for handlers on an application executor, which may have fewer threads than messages. */
+    /**
+     * Returns these settings for handlers that run on an application's executor, which may have fewer threads than
+     * messages are in flight.
+     */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);
     }
 
-    /** Returns whether the container runs its handlers on an application executor. */
+    /** Returns whether the container runs its handlers on an application's executor. */
     public boolean hasOwnExecutor() {
         return hasOwnExecutor;
     }
 
     /**
-     * Returns whether keys are claimed as soon as messages are polled. This is not so in three cases: a crash would
-     * leave a key in doubt before there is a thread for it, and such a key must not simply run again; threads may be
-     * delayed; or keys are claimed in the handler's transaction.
+     * Returns whether keys are claimed as soon as messages are polled, before a thread is free for the handler. Returns
+     * false in three cases:
+     * <ul>
+     * <li>A key in doubt must not simply run again. A crash before the handler starts would leave the key in doubt,
+     * although the handler never ran.
+     * <li>Keys are claimed in the handler's transaction.
+     * <li>Handlers run on an application's executor, which may have no free thread for a long time.
+     * </ul>
      */
     public boolean claimsAhead() {
         return listener().annotation().whenInDoubt() == InDoubtPolicy.RERUN
@@ -215,11 +231,12 @@ public final class ContainerSettings {
     }
 
     /**
-     * Checks that each method gets the type that it declares.
+     * Checks that each method can get payloads of the type that the method declares. For an observed listener, a
+     * problem is logged instead of thrown.
      *
-     * @param converter the container's
-     * @throws InvalidListenerException if a method would get another type from each message, or would never be
-     *     called; for an observed listener this is logged
+     * @param converter the container's converter
+     * @throws InvalidListenerException if a method would get payloads of another type, or of any class that a sender
+     *     chooses, or if the method would never be called
      */
     public void requireReadable(MessagingMessageConverter<?> converter) {
         for (DeliveryHandlerMethod handler : handlers) {
@@ -265,9 +282,10 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns how messages become payloads.
+     * Returns the conversion of messages to the listener's payloads.
      *
-     * @param inferred the type that Spring Cloud AWS or the application's inferrer reads; {@code null} if unknown
+     * @param inferred the payload's class as Spring Cloud AWS or the application's inferrer has found it; {@code null}
+     *     if it is not known
      */
     public MessageConversion conversion(
             MessagingMessageConverter<software.amazon.awssdk.services.sqs.model.Message> converter,
@@ -279,11 +297,12 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the type of payloads. The declared type is more exact than the type that Spring Cloud AWS infers, but the
-     * application's inferrer may choose a subclass.
+     * Returns the type of payloads. This is usually the declared type, because it has type arguments, which the
+     * inferred class lacks. If the application's inferrer has chosen another class, such as a subclass, the inferred
+     * class is used.
      */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
-        // Without our resolver in its list, Spring Cloud AWS takes a claim to be the payload.
+        // Spring Cloud AWS takes a claim for the payload if its list of resolvers lacks the library's resolver.
         if (inferred == null || inferred == Claim.class) {
             return declared;
         }
@@ -292,7 +311,7 @@ public final class ContainerSettings {
                 : new PayloadType(inferred);
     }
 
-    /** Returns the payload types of the handlers of the listener's class; none for a listener on a method. */
+    /** Returns the payload types that the methods of a listener's class take; empty for a listener on a method. */
     List<PayloadType> payloadsOfClass() {
         return handlers.stream()
                 .map(DeliveryHandlerMethod::method)

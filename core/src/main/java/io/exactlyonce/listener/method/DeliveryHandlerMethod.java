@@ -25,8 +25,8 @@ import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Calls a listener's method for a message, or for a batch, as one {@link ListenerInvocation}. It delegates to the
- * original, because the copy constructor loses the original's argument resolvers.
+ * Calls a listener's method for a message, or for a batch, as one {@link ListenerInvocation}. Delegates to the original
+ * handler method, because a copy of it would lack its argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
@@ -43,8 +43,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
 
     /**
-     * @param original the bean's method; the proxies of the bean contain the first and the last step of an
-     *     invocation, unless the method is only observed
+     * @param original calls the bean's method. If the method claims keys, the bean's proxies already contain the first
+     *     and the last step of an invocation
      */
     DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
         super(original);
@@ -63,7 +63,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return arguments;
     }
 
-    /** Returns whether a proxy contains steps of an invocation. */
+    /** Returns whether an object is one of the bean's proxies, which contain the steps of an invocation. */
     boolean isEnclosed(Object proxy) {
         for (Advised each : proxies.all()) {
             if (each == proxy) {
@@ -73,14 +73,14 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return false;
     }
 
-    /** Returns whether the transaction of the claim begins in a proxy. */
+    /** Returns whether the claim's transaction begins in this proxy. */
     boolean beginsIn(Object proxy) {
         return proxy == beginning;
     }
 
     /**
-     * Returns whether the work of an observed handler has ended when it returns, as far as its type and its results
-     * show.
+     * Returns whether an observed handler has finished its work when it returns. The answer depends on the handler's
+     * return type, and on the results that the handler has returned so far.
      */
     boolean signalsCompletion() {
         return method.signalsCompletion() && !leftWork;
@@ -97,7 +97,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // The arguments are made before the handler starts.
+            // Before the call reaches advice, Spring makes the arguments. A failure to make them may quote the message.
             throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
                     ? failure
                     : withoutContent(invocation, failure);
@@ -135,8 +135,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Throws the failure that a batch's result names. Spring Cloud AWS ignores results, and would delete all messages
-     * of the batch.
+     * Throws an exception if a batch's result names failed messages. Spring Cloud AWS ignores results, so without the
+     * exception it would delete all messages of the batch, including the failed ones.
      */
     private @Nullable Object requireAllSucceeded(@Nullable Object result, Message<?> batch) {
         RuntimeException failed = FailedItems.in(result, method, size(batch));
@@ -163,8 +163,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns whether a failure may quote content. If a payload's property cannot be read, Spring's exception contains
-     * the property's path, which may contain a map's key.
+     * Returns whether an exception's text may quote the message. For example, if a payload's property cannot be read,
+     * Spring's exception contains the property's path, which may contain a map's key.
      */
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
@@ -173,8 +173,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns the exception for arguments that cannot be resolved from a message. Spring's exceptions would quote the
-     * value, or payload and headers, with the sender's line breaks, and would end in logs.
+     * Logs that arguments cannot be made from a message, and returns an exception that replaces Spring's. Spring's
+     * exception would end in logs, although it quotes a value, or the payload and the headers, with the sender's line
+     * breaks.
      */
     private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
         ReceivedMessage first = ReceivedMessage.require(invocation.messages().get(0));

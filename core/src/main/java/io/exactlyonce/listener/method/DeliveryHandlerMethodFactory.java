@@ -13,21 +13,22 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Makes handler methods as the application's own factory does, and wraps only the methods of {@link
- * io.exactlyonce.ExactlyOnceListener}s. It is a {@link DefaultMessageHandlerMethodFactory}, because Spring Cloud AWS
- * configures only that type. Its configuration is passed on to the original.
+ * Makes handler methods with the application's own factory, and wraps the methods of {@link
+ * io.exactlyonce.ExactlyOnceListener}s. Extends {@link DefaultMessageHandlerMethodFactory}, because Spring Cloud AWS
+ * configures only factories of that type. Passes the configuration on to the application's factory.
  */
 public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
 
-    /** The resolvers of the original factory; none if the application uses another class of factory. */
+    /**
+     * The argument resolvers of the original factory; empty if that factory is not a {@link
+     * DefaultMessageHandlerMethodFactory}.
+     */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
     /**
-     * Makes a factory.
-     *
      * @param original makes the handler methods
      * @param methods reads listeners
      */
@@ -37,8 +38,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     }
 
     /**
-     * Adds our resolver first, even if a later configurer has changed the list, because Spring Cloud AWS's last
-     * resolver takes every parameter.
+     * Passes the resolvers on to the original factory. If the list lacks the resolver of claims, because a later
+     * configurer has changed the list, adds the resolver in front. At the end, the resolver would never be called,
+     * because Spring Cloud AWS's last resolver takes every parameter.
      */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
@@ -62,8 +64,8 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // If the bean has a JDK proxy that claims keys, calls the interface's method; otherwise the method that Spring
-        // Cloud AWS chose.
+        // A JDK proxy that claims keys can be called only by the interface's method. For all other beans, the method is
+        // called that Spring Cloud AWS chose.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())
@@ -84,7 +86,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         }
         ContainerSettings.Builder container = ContainerSettings.Builder.bound();
         if (container == null) {
-            // No other container claims keys.
+            // The library does not set this container up, so the container would claim no keys.
             throw methods.unprepared(declared);
         }
         DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);

@@ -8,7 +8,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A call of a listener's method by other code than a container. Such a call has no delivery, so there is no key to
+ * A call of a listener's method by code other than a container. Such a call has no delivery, so there is no key to
  * claim.
  */
 final class DirectCall {
@@ -20,10 +20,10 @@ final class DirectCall {
     private DirectCall() {}
 
     /**
-     * Permits the direct call of a Mockito spy, even while it is being stubbed, because a test calls a spy through its
-     * proxy. Rejects all other direct calls.
+     * Makes the call if the bean is a mock or spy of Mockito, because a test stubs and calls it through its proxy.
+     * Rejects all other direct calls.
      *
-     * @throws IllegalStateException if the bean is not Mockito's
+     * @throws IllegalStateException if the bean is not a mock or spy of Mockito
      */
     static @Nullable Object make(MethodInvocation call) throws Throwable {
         if (isMock(call.getThis())) {

@@ -22,13 +22,13 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Puts the steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method. This advisor is the
- * step that claims, outside of transactions and of nearly all other advice. When a listener is read, its bean's proxies
- * also get the first and the last step, around all advice that exists by then.
+ * Puts the three steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method. This advisor is
+ * the second step, which runs outside of transactions and of nearly all other advice. The proxies of a listener's bean
+ * get the first and the last step when the listener is read. These two steps enclose all advice that exists by then.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
-    /** Position among other advisors; transactions come last by default. */
+    /** The position among other advisors. Transactions come last by default, so this step is outside of them. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
     private final transient ListenerModes modes;
@@ -44,10 +44,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Makes an advisor.
-     *
-     * @param pipeline takes deliveries to handlers; resolved at the first message
-     * @param modes the listeners' modes: beans of observed listeners get no proxy
+     * @param pipeline passes deliveries to handlers; resolved at the first message
+     * @param modes the modes of listeners, because methods of observed listeners get no steps
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
@@ -69,7 +67,10 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         };
     }
 
-    /** Replaces null by zero where the method returns a number, because a proxy cannot return null for it. */
+    /**
+     * Replaces {@code null} by zero or false if the method's return type is primitive, because the proxy cannot return
+     * {@code null} for such a type.
+     */
     private static @Nullable Object answer(@Nullable Object answer, MethodInvocation call) {
         Class<?> type = call.getMethod().getReturnType();
         return answer == null && type.isPrimitive() && type != void.class
@@ -82,7 +83,10 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         this.beans = beans;
     }
 
-    /** Puts the first and the last step around all advice of a listener's bean, once. */
+    /**
+     * Puts the first and the last step around all advice of a listener's bean, if the proxies do not have these steps
+     * yet.
+     */
     void enclose(ListenerProxies proxies) {
         Advised outermost = proxies.all().get(0);
         if (outermost.indexOf(first) < 0) {
@@ -95,7 +99,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         }
     }
 
-    /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */
+    /** Returns whether a class has an {@link ExactlyOnceListener}. Needs no bean of the class. */
     public static boolean isListener(Class<?> type) {
         return AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class)
                 && (AnnotatedElementUtils.hasAnnotation(type, ExactlyOnceListener.class)
@@ -104,12 +108,13 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Finds listener methods before their beans are proxied, by their classes. It rejects methods whose later failure
-     * in Spring or Spring Cloud AWS would not name the listener.
+     * Returns whether a method is a listener that claims keys. Spring calls this method before it creates a bean's
+     * proxy. Rejects those invalid listeners for which Spring or Spring Cloud AWS would fail later without the
+     * listener's name.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {
-        // An interface's method may lack the annotation.
+        // Spring may pass an interface's method, which may lack the annotation that the class's method has.
         ListenerDeclaration declared = ListenerDeclaration.find(type, AopUtils.getMostSpecificMethod(method, type));
         if (declared == null || modes.isObserved(declared)) {
             return false;

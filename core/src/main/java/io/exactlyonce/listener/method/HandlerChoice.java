@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.messaging.Message;
 
-/** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls the class. */
+/**
+ * Chooses the method of a listener's class that handles a message, by the message's payload. Spring Cloud AWS makes the
+ * same choice when it calls the class.
+ */
 final class HandlerChoice extends CompositeInvocableHandler {
 
     private static final String NO_TYPE =
@@ -18,8 +21,8 @@ final class HandlerChoice extends CompositeInvocableHandler {
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // Spring Cloud AWS ignores the parameters of the only method of a method's listener, but not those of a class's
-        // methods.
+        // Spring Cloud AWS calls a listener on a method whatever the method's parameters are. It chooses among the
+        // methods of a class by their parameters.
         super(
                 handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()
@@ -29,7 +32,12 @@ final class HandlerChoice extends CompositeInvocableHandler {
                         .orElse(null));
     }
 
-    /** @throws InvalidListenerException if Spring Cloud AWS would never call a method with the payload that it takes */
+    /**
+     * Checks that Spring Cloud AWS calls a method for the payload that the method takes.
+     *
+     * @throws InvalidListenerException if another method takes the same payload, or if Spring Cloud AWS would never
+     *     call the method
+     */
     void requireReachable(ListenerMethod method) {
         PayloadType payload = method.payload();
         if (!method.isOfClass() || method.isDefault() || payload == null || payload.raw() == Object.class) {

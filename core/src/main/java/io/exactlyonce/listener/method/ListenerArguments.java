@@ -14,8 +14,9 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Makes the arguments of a call for the messages whose keys are held. Starts from the arguments for all messages, which
- * advice has passed on. {@link ListenerRules} permit no other parameters of a batch.
+ * Makes the arguments of a call for only those messages whose keys are held. Starts from the arguments for all
+ * messages, as advice has passed them on. For a batch, handles the types of parameters that {@link ListenerRules}
+ * permit.
  */
 final class ListenerArguments {
 
@@ -33,11 +34,11 @@ final class ListenerArguments {
     /**
      * Returns new arguments.
      *
-     * @param passed the arguments for all messages
+     * @param passed the arguments for all messages, as advice has passed them on
      * @param messages all messages
-     * @param wanted the deliveries whose keys are held: some or all of the messages', in their order
-     * @throws IllegalStateException if advice has passed on another number of messages, so that it is unknown which
-     *     of them to leave out
+     * @param wanted the deliveries of the messages whose keys are held, in the order of the messages
+     * @throws IllegalStateException if a message must be left out, and advice has passed on a list with another number
+     *     of items, so that the message's item is not known
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();
@@ -64,7 +65,7 @@ final class ListenerArguments {
         return claims;
     }
 
-    /** Returns a list that the handler may change. */
+    /** Returns the items of the messages whose keys are held, in a list that the handler may change. */
     private List<Object> left(List<?> items, List<Message<?>> messages, List<Delivery> wanted) {
         if (wanted.size() == messages.size()) {
             return new ArrayList<>(items);

@@ -11,26 +11,28 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * The place of a listener method's annotation: on the method, perhaps as a meta-annotation; or on its class, for each
- * of its {@link SqsHandler} methods. The methods of a class are one listener.
+ * A listener method with its annotation. The annotation is on the method, perhaps as a meta-annotation, or on the
+ * class. If it is on the class, it applies to all {@link SqsHandler} methods of the class, which are one listener.
  *
  * @param method the handler
  * @param annotation the annotation
- * @param seen the annotation that Spring Cloud AWS uses; a plain {@link SqsListener} takes precedence over ours
+ * @param seen the {@link SqsListener} that Spring Cloud AWS uses: a plain {@code @SqsListener}, or else the one within
+ *     {@code @ExactlyOnceListener}
  * @param shared whether the annotation is on the class, so that several methods may share it
  */
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
 
-    /** Returns whether a method, or a type, has the annotation itself. */
+    /** Returns whether the annotation is on this method or this type, perhaps as a meta-annotation. */
     static boolean isAnnotated(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, ExactlyOnceListener.class);
     }
 
     /**
-     * Returns a method's declaration, or {@code null} if the method is not a listener that claims keys.
+     * Returns a method's declaration; {@code null} if the method is not an exactly-once listener.
      *
-     * @param type its bean's class, which may have inherited the method
-     * @throws InvalidListenerException if the listener is declared twice
+     * @param type the bean's class, which may have inherited the method
+     * @throws InvalidListenerException if the method has both {@code @ExactlyOnceListener} and {@code @SqsHandler}, and
+     *     so would listen twice
      */
     static @Nullable ListenerDeclaration find(Class<?> type, Method method) {
         boolean own = isAnnotated(method);

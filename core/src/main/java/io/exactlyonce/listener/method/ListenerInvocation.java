@@ -22,22 +22,24 @@ import org.springframework.messaging.Message;
 
 /**
  * One invocation of a listener's method by its container, from the outermost advice to the method. The claims belong to
- * the invocation: advice may call the method several times, or on another thread, and each of these calls runs under
+ * the invocation. Advice may call the method several times, or on another thread, and each of these calls runs under
  * the same claims. All other calls of the method, including calls by the method itself, have no claims.
  *
- * <p>An invocation passes three steps of {@link ExactlyOnceAdvisor}, whatever the number of proxies:
+ * <p>An invocation runs three steps of {@link ExactlyOnceAdvisor}, whatever the number of proxies:
  * <ol>
- * <li>{@link #begin}, before all advice: passes the rest of the call to the pipeline as its handler. So the result or
- * exception of the outermost advice is the outcome of the delivery.
- * <li>{@link #claim}, before nearly all advice: if the listener's effects are in the database, begins a new transaction
- * for each call. If there are several proxies, one of them begins the transaction ({@link ListenerProxies#beginning}),
- * and the others pass the step on.
- * <li>{@link #call}, after all advice: calls the method only while its claims are held and nothing has stopped it.
- * Otherwise the answer is the failure of the latest call, which advice may retry.
+ * <li>{@link #begin} runs before all advice. If the listener's effects are not in the database, this step passes the
+ * rest of the call to the pipeline as the handler. So the result or exception of the outermost advice is the outcome of
+ * the delivery.
+ * <li>{@link #claim} runs before nearly all advice. If the listener's effects are in the database, this step begins the
+ * transaction in which keys are claimed. Each call that advice makes gets a new transaction. If the bean has several
+ * proxies, the transaction begins in only one of them ({@link ListenerProxies#beginning}).
+ * <li>{@link #call} runs after all advice. This step calls the method if its claims are held and nothing has stopped
+ * the invocation. If not, this step throws an exception. If advice calls again after a failure, the exception is that
+ * failure.
  * </ol>
  *
- * <p>A thread local carries the invocation only into a proxy. From there on, the call object that advice gets carries
- * it, even to other threads.
+ * <p>A thread local carries the invocation into a proxy. Inside the proxy, the call object that advice gets carries the
+ * invocation, also to other threads.
  */
 final class ListenerInvocation implements Handler {
 
@@ -46,12 +48,15 @@ final class ListenerInvocation implements Handler {
     /** The invocation that is about to enter a proxy on this thread. */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** Marks the end of an invocation without work on another thread: its outermost advice has returned or failed. */
+    /** The value of {@link #elsewhere} after the outermost advice has returned while no call ran on another thread. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
+    /** The value of {@link #elsewhere} after the outermost advice has failed while no call ran on another thread. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
-    /** Saves an object for each invocation. */
+    /**
+     * Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be one more object for each invocation.
+     */
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
@@ -77,12 +82,12 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Exception latestFailure;
 
     /**
-     * The latest call on another thread. After the outermost advice has ended without one, {@link #RETURNED} or {@link
-     * #FAILED}.
+     * The latest call on another thread; {@code null} before the first. {@link #RETURNED} or {@link #FAILED} after the
+     * end of the invocation.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
-    /** @param messages in their order: one, or those of a batch */
+    /** @param messages the message, or the messages of a batch in their order */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
         this.handler = handler;
         this.messages = messages;
@@ -92,18 +97,21 @@ final class ListenerInvocation implements Handler {
         return messages;
     }
 
-    /** Marks the next call of a proxy on this thread, of the same method, as part of this invocation. */
+    /**
+     * Marks this thread, so that the thread's next call of the method through the given proxy belongs to this
+     * invocation.
+     */
     void enter(Object entered) {
         proxy = entered;
         ENTERING.set(this);
     }
 
-    /** Clears the thread, so that a later call on it belongs to no invocation. */
+    /** Removes the mark from this thread, so that the thread's later calls belong to no invocation. */
     static void leave() {
         ENTERING.set(null);
     }
 
-    /** Returns the observed method whose arguments are being made on this thread; {@code null} if there is none. */
+    /** Returns the observed method whose arguments this thread is making; {@code null} if there is none. */
     static @Nullable ListenerMethod observed() {
         ListenerInvocation entering = ENTERING.get();
         return entering != null && entering.handler.method().isObserved() ? entering.handler.method() : null;
@@ -132,12 +140,12 @@ final class ListenerInvocation implements Handler {
         return call.getMethod().getName().equals(handler.method().method().getName());
     }
 
-    /** Returns whether the call has reached the method's advice. Before that, its arguments are made. */
+    /** Returns whether the call has reached the method's advice. The call's arguments are made before that. */
     boolean hasReachedAdvice() {
         return outermost != null;
     }
 
-    /** Passes the step before all advice. */
+    /** Runs the first step, before all advice. */
     @Nullable Object begin(MethodInvocation call, DeliveryPipeline pipeline) throws Throwable {
         outermost = (ProxyMethodInvocation) call;
         deliveries = handedOn();
@@ -148,7 +156,8 @@ final class ListenerInvocation implements Handler {
         if (outermostFailure != null) {
             throw outermostFailure;
         }
-        // Otherwise the method still runs on another thread, although its advice has returned.
+        // If the method is not asynchronous, a future means that the method still runs on another thread, although its
+        // advice has returned. The container expects no future of such a method.
         return handler.method().isAsync() || !(answer instanceof CompletionStage) ? answer : null;
     }
 
@@ -169,7 +178,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /** Calls all advice, and the method, for the deliveries whose keys are held. */
+    /** Calls all advice and the method, for the deliveries whose keys are held. */
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // The pipeline awaits it.
     public @Nullable Object handle(List<Delivery> admitted) throws Throwable {
@@ -203,10 +212,10 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Ends the invocation, unless the method still runs on another thread because advice has not waited for it. After
-     * the end, no call is awaited.
+     * Ends the invocation, unless a call of the method still runs on another thread, for which advice has not waited.
+     * After the end, the invocation waits for no further call.
      *
-     * @return the work on another thread; {@code null} if there is none, and the invocation has ended
+     * @return the call that still runs on another thread; {@code null} if the invocation has ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
         CompletableFuture<@Nullable Object> latest = elsewhere;
@@ -225,7 +234,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Fails if advice has postponed the call of the method: if the message were deleted now, the effect could be lost.
+     * Throws an exception if advice has returned without calling the method. Advice may call the method later. If the
+     * message were deleted before that, the effect could be lost.
      */
     private void requireClaimed() {
         if (!wasClaimed) {
@@ -246,7 +256,7 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Passes the step that claims. Each proxy that contains this step calls it once. */
+    /** Runs the second step, before nearly all advice. Each proxy that contains this step runs it. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasReachedAdvice()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
@@ -261,8 +271,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Calls the rest of the advice, and the method. A call can proceed only once, so a clone of the call proceeds, with
-     * arguments for the deliveries whose keys are held now. Advice that requests the current call gets the clone.
+     * Calls the remaining advice and the method in a transaction. The transaction may be repeated, but a call object
+     * can proceed only once. So a clone of the call proceeds, with arguments for the deliveries whose keys are held in
+     * this transaction. Advice that looks up the current call gets the clone.
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
@@ -276,7 +287,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /** Passes the step after all advice of a proxy: calls the method, or the next proxy of the bean. */
+    /** Runs the last step, after all advice of a proxy. Calls the method, or the next proxy of the bean. */
     @Nullable Object call(MethodInvocation call) throws Throwable {
         Object target = Objects.requireNonNull(call.getThis());
         if (!AopUtils.isAopProxy(target)) {
@@ -306,7 +317,7 @@ final class ListenerInvocation implements Handler {
         }
         CompletableFuture<@Nullable Object> work = new CompletableFuture<>();
         if (!beginElsewhere(work)) {
-            // The outermost advice has returned meanwhile.
+            // The invocation has ended since this method began.
             return isPostponed() ? work(call) : throwRefusal();
         }
         try {
@@ -383,7 +394,10 @@ final class ListenerInvocation implements Handler {
         return !held.isEmpty();
     }
 
-    /** Returns whether the keys are completed, or about to be, although the method was not called. */
+    /**
+     * Returns whether the outermost advice has returned before the method was called, so that the keys are completed,
+     * or about to be.
+     */
     private boolean isPostponed() {
         return transactions == null
                 && elsewhere == RETURNED
@@ -391,7 +405,10 @@ final class ListenerInvocation implements Handler {
                 && !held.get(0).call().hasWorked();
     }
 
-    /** Returns the failure for a call that is refused: for a retry, the failure that caused it. */
+    /**
+     * Returns the exception for a call that is refused. If the call is a retry, this is the failure that advice
+     * retries.
+     */
     private Exception refusal() {
         Exception retried = latestFailure;
         if (retried != null) {
@@ -404,7 +421,7 @@ final class ListenerInvocation implements Handler {
                 .attempt()
                 .claim()
                 .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
-        // Advice may catch it.
+        // Advice may catch the exception, so the invocation also remembers it.
         held.get(0).call().refuse(lost);
         return lost;
     }

@@ -26,18 +26,21 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * An {@link ExactlyOnceListener} method, checked and ready to evaluate the keys of its messages.
+ * An {@link ExactlyOnceListener} method that has been checked, and can evaluate the keys of its messages.
  *
- * @param signalsCompletion whether the method's work has ended when the method ends
+ * @param signalsCompletion whether the method's work has ended when the method returns, or when its future completes
  * @param isAsync whether the method returns a future of its work
- * @param payload the type of payloads; {@code null} if the method takes none, or the type is not known
- * @param key evaluates the key of a message; {@code null} for the message attribute, or else the message's id
- * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the body
- * @param scope the keys' scope; {@code null} for the queue's name
- * @param timeout the longest run; {@code null} for no timeout
- * @param doubt what to do with a key that must not simply be run again
- * @param transaction the transaction of the method and its claim; {@code null} if its effects are elsewhere
- * @param onMismatch what to do with a key that is completed for other content
+ * @param payload the type of payloads; {@code null} if the method takes no payload, or the type is not known
+ * @param key evaluates the key of a message; if {@code null}, the key is in the message attribute, and without that
+ *     attribute is the message's ID
+ * @param fingerprint evaluates the content to compare with other messages of the key; if {@code null}, bodies are
+ *     compared
+ * @param scope the keys' scope; if {@code null}, the scope is the queue's name
+ * @param timeout the longest time for which the method may run; {@code null} for no timeout
+ * @param doubt settings for keys that must not simply run again
+ * @param transaction the transaction that the method shares with its claim; {@code null} if the method's effects are
+ *     not in the database
+ * @param onMismatch what to do with a message whose key belongs to other content
  * @param whenKeyMissing what to do with a message without a key
  */
 public record ListenerMethod(
@@ -58,7 +61,7 @@ public record ListenerMethod(
         MissingKeyPolicy whenKeyMissing) {
 
     /**
-     * Returns the claim of a polled message, also for a message of a batch.
+     * Returns the claim that a polled message needs, also if the message is part of a batch.
      *
      * @throws MissingKeyException if the message has no key
      * @throws UnusableKeyException if the message has no usable key
@@ -79,7 +82,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns a message's key, and how a copy of the message would have the same key.
+     * Returns a message's key. If the key is the message's ID, also returns the name of a message attribute: a copy of
+     * the message has the same key only if the sender puts the key into that attribute.
      *
      * @throws UnusableKeyException if the message has no usable key
      */
@@ -90,8 +94,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the claim that the handler gets while it is only observed. If the message has no usable key, the claim
-     * reports that only when the handler requests the key, so that no handler is prevented from running.
+     * Returns the claim that an observed handler gets. If the message has no usable key, the handler still runs. The
+     * claim throws the reason only if the handler requests the key.
      */
     Claim observedClaim(Message<?> message) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
@@ -109,7 +113,7 @@ public record ListenerMethod(
         }
     }
 
-    /** Sets what happens to a message without a key. The message's id names it in place of the key. */
+    /** Applies the listener's policy to a message without a key. The message's ID is used in place of the key. */
     void specifyWithoutKey(ReceivedMessage received, MissingKeyException missing) {
         SqsMessage polled = received.polled();
         received.delivery()
@@ -121,7 +125,7 @@ public record ListenerMethod(
                         received.group());
     }
 
-    /** Returns the scope of keys of a queue's messages. */
+    /** Returns the scope of the keys of messages from a queue. */
     public String scopeOn(String queue) {
         return scope == null ? queue : scope;
     }
@@ -144,7 +148,10 @@ public record ListenerMethod(
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
-    /** Returns whether the listener has its own key expression, and so ignores the key in the message attribute. */
+    /**
+     * Returns whether the listener ignores a key in the message attribute. This is so if the listener has a key
+     * expression that does not name the attribute.
+     */
     public boolean ignoresKeyAttribute() {
         return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
     }
@@ -155,7 +162,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the content to compare with other messages of the key: an expression's current value, or else the body.
+     * Returns the content to compare with the content of other messages of the key. This is the value of the
+     * fingerprint's expression, or the body if there is no expression.
      *
      * @throws UnusableKeyException if the expression has no usable value
      */
@@ -166,7 +174,7 @@ public record ListenerMethod(
         return Content.ofValue(KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message)));
     }
 
-    /** Returns whether this is a method of a listener's class, among which the payload decides. */
+    /** Returns whether this method belongs to a listener's class, whose methods are chosen by the payload. */
     boolean isOfClass() {
         return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
     }

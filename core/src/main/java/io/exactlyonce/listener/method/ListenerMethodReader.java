@@ -54,11 +54,11 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
     /**
      * Reads a method.
      *
-     * @param bean the proxy that containers call, unless the method is only observed
+     * @param bean the bean that containers call; a proxy if the method claims keys
      * @param declared the method of the bean's target class
      * @param handler the method as Spring Cloud AWS calls it
-     * @param resolvers make the method's arguments; none if they are not known
-     * @throws InvalidListenerException if the method cannot be handled exactly once, or observed
+     * @param resolvers make the method's arguments; empty if they are not known
+     * @throws InvalidListenerException if the method violates a rule, or names a bean that does not exist
      */
     ListenerMethod read(
             Object bean,
@@ -99,8 +99,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
     }
 
     /**
-     * Returns the type of payloads; not for an observed listener, whose payloads Spring Cloud AWS's own container
-     * reads.
+     * Returns the type of payloads. For an observed listener, an unfit type is only logged, and {@code null} is
+     * returned, because Spring Cloud AWS's own container reads the payloads.
      */
     private static @Nullable PayloadType payload(Payloads payloads, boolean isObserved) {
         if (!isObserved) {
@@ -115,7 +115,11 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    /** @param arguments made only if there is an expression */
+    /**
+     * Returns the expression in an attribute; {@code null} if the attribute is blank.
+     *
+     * @param arguments called only if there is an expression
+     */
     private @Nullable KeyExpression expression(Purpose purpose, String said, Supplier<HandlerArguments> arguments) {
         String text = resolve(said);
         return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
@@ -134,7 +138,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 this::resolveInHeaders);
     }
 
-    /** Resolves the name of a header as the resolver of arguments does. */
+    /** Resolves placeholders in a header's name, as Spring does when it makes the method's arguments. */
     private String resolveInHeaders(String name) {
         if (!(beans instanceof ConfigurableBeanFactory configurable)) {
             return name;
@@ -143,7 +147,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return resolved == null ? "" : resolved;
     }
 
-    /** Returns the exception for a listener whose container is not prepared. */
+    /** Returns the exception for a listener whose container factory does not prepare its containers to claim keys. */
     InvalidListenerException unprepared(ListenerDeclaration declared) {
         String factory = resolve(declared.seen().factory());
         return factory.isEmpty()

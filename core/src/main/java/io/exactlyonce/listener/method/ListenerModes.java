@@ -9,17 +9,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
 
 /**
- * The settings of listeners. A listener's configuration overrides its annotation.
+ * The settings of all listeners. The configuration of a listener overrides the listener's annotation.
  *
  * @param properties resolve {@code ${...}}
  * @param otherwise the default mode
- * @param configured the settings of single listeners, by id
+ * @param configured the settings of single listeners, by the listener's ID
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
     private static final Own NOTHING = new Own(null, null, null, null, null);
 
-    /** The configuration of one listener. A value that is {@code null} leaves the annotation's value in place. */
+    /** The configuration of one listener. If a setting is {@code null}, the annotation's value applies. */
     public record Own(
             @Nullable ClaimMode mode,
             @Nullable Duration timeout,
@@ -27,7 +27,7 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
             @Nullable MissingKeyPolicy whenKeyMissing,
             @Nullable Integer maxAttempts) {}
 
-    /** Makes settings without configuration of single listeners. */
+    /** Creates settings in which no single listener is configured. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
         this(properties, otherwise, Map.of());
     }
@@ -47,13 +47,16 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
         return mode == ClaimMode.AS_CONFIGURED ? otherwise : mode;
     }
 
-    /** Returns a listener's policy for other content of a key, or else the policy of all listeners. */
+    /**
+     * Returns a listener's policy for a key that comes with other content: the configured policy, or else the
+     * annotation's.
+     */
     MismatchPolicy onMismatch(ListenerDeclaration declared) {
         MismatchPolicy own = own(declared).onMismatch();
         return own != null ? own : declared.annotation().onMismatch();
     }
 
-    /** Returns a listener's policy for messages without a key. */
+    /** Returns a listener's policy for messages without a key: the configured policy, or else the annotation's. */
     MissingKeyPolicy whenKeyMissing(ListenerDeclaration declared) {
         MissingKeyPolicy own = own(declared).whenKeyMissing();
         return own != null ? own : declared.annotation().whenKeyMissing();

@@ -24,21 +24,21 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * The proxies of a listener's bean, from the one that its container calls to the one around the object. Several
- * automatic proxy creators make several proxies.
+ * The proxies of a listener's bean, from the outermost, which the container calls, to the innermost, which calls the
+ * object. A bean has several proxies if the application has several automatic proxy creators.
  *
- * <p>Each proxy is a subclass of the bean's class, because a proxy of interfaces would have the interface's parameters,
- * whose type variables are unresolved. A subclass cannot pass on methods that it cannot override: they run on the proxy
- * itself, whose fields are null.
+ * <p>Each automatic proxy of a listener that claims keys is a subclass of the bean's class. A proxy of interfaces would
+ * have the parameters of the interface's methods, whose type variables may be unresolved. A subclass cannot override
+ * private or final methods. A call of such a method runs on the proxy itself, whose fields are null.
  *
- * @param all from the outermost; none if the bean has no proxy
- * @param target the object behind them, or the innermost proxy if its object changes
+ * @param all the proxies from the outermost; empty if the bean has no proxy
+ * @param target the object behind the proxies; the innermost proxy if its object can change
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
     /**
-     * Annotations of methods that frameworks call on the bean. Lifecycle methods are not among them, because Spring
-     * calls those on the target.
+     * Annotations of methods that frameworks call through the bean's proxy. Annotations of lifecycle methods are not in
+     * this list, because Spring calls lifecycle methods on the object behind the proxy.
      */
     private static final List<String> CALLED_ON_THE_BEAN = List.of(
             SqsListener.class.getName(),
@@ -87,9 +87,10 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns the proxy in which the transaction of a method's claim begins; {@code null} if no proxy claims. It is the
-     * innermost proxy that claims keys, so that advice such as retries is outside of the transaction. It is never
-     * inside an application transaction.
+     * Returns the proxy in which the transaction of a method's claim begins; {@code null} if no proxy claims keys.
+     *
+     * <p>If several proxies claim keys, returns the innermost of them that is not inside an application's transaction.
+     * In this way advice such as retries stays outside of the claim's transaction.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;
@@ -105,7 +106,7 @@ record ListenerProxies(List<Advised> all, Object target) {
         return beginning;
     }
 
-    /** Returns the advisors around a method that run in the transaction of its claim, from the outermost. */
+    /** Returns the advisors around a method that run inside the claim's transaction, from the outermost. */
     List<Advisor> withinTransaction(Method method) {
         Advised beginning = beginning(method);
         List<Advisor> within = new ArrayList<>();
@@ -121,7 +122,7 @@ record ListenerProxies(List<Advised> all, Object target) {
         return within;
     }
 
-    /** Returns the advisor that claims keys; {@code null} if there is none. */
+    /** Returns the advisor that adds the steps of an invocation; {@code null} if no proxy has it. */
     @Nullable ExactlyOnceAdvisor claiming() {
         for (Advised proxy : all) {
             for (Advisor advisor : proxy.getAdvisors()) {
@@ -138,8 +139,9 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether calls of a method bypass the bean: they run on the proxy itself, whose fields are null, or are
-     * static.
+     * Returns whether calls of a method bypass the object behind the proxy. Returns true for methods that a proxy
+     * cannot override, because they run on the proxy itself, whose fields are null. Returns true for static methods,
+     * too.
      *
      * @param type the bean's class
      */
@@ -150,7 +152,10 @@ record ListenerProxies(List<Advised> all, Object target) {
                 || !isVisible(method, modifiers, ClassUtils.getUserClass(type));
     }
 
-    /** Returns whether a proxy can override a method. A proxy is in the package of the bean's class. */
+    /**
+     * Returns whether a method is visible to a proxy, so that the proxy can override the method. The proxy is in the
+     * package of the bean's class.
+     */
     private static boolean isVisible(Method method, int modifiers, Class<?> type) {
         if (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)) {
             return true;
@@ -162,9 +167,10 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Rejects a bean whose other methods would run on its proxy.
+     * Rejects a bean if frameworks call a method of the bean that a proxy cannot override. Such a method would run on
+     * the proxy itself, whose fields are null.
      *
-     * @throws InvalidListenerException if there is such a method
+     * @throws InvalidListenerException if the bean has such a method
      */
     static void requireOthersFit(ListenerDeclaration listener, Class<?> type, ListenerModes modes) {
         MethodFilter broken = method -> !Modifier.isStatic(method.getModifiers())
@@ -185,15 +191,18 @@ record ListenerProxies(List<Advised> all, Object target) {
         return CALLED_ON_THE_BEAN.stream().anyMatch(annotations::isPresent);
     }
 
-    /** Returns whether a method claims keys; such a method is refused elsewhere. */
+    /**
+     * Returns whether a method is a listener that claims keys. {@link ListenerRules} reject such a method if a proxy
+     * cannot override it.
+     */
     private static boolean isClaimed(Class<?> type, Method method, ListenerModes modes) {
         ListenerDeclaration declared = ListenerDeclaration.find(type, method);
         return declared != null && !modes.isObserved(declared);
     }
 
     /**
-     * Makes the proxy that is being created extend its bean's class. The proxy's creator reads this setting after it
-     * has found its advice.
+     * Makes the proxy that Spring is creating a subclass of its bean's class. Has an effect only while Spring searches
+     * the bean's advice, because Spring reads the setting afterwards.
      */
     static void extendClass(BeanFactory beans) {
         String bean = ProxyCreationContext.getCurrentProxiedBeanName();

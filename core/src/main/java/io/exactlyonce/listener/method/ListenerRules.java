@@ -41,11 +41,11 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.PlaceholderResolutionException;
 
 /**
- * Rejects listener methods that could run unclaimed, whose claims could be completed before their work is done, or
- * whose messages could be deleted before their claims are completed. All methods that are not public throw {@link
+ * Rejects a listener method in three cases: the method could run unclaimed, its claim could be completed before its
+ * work is done, or its message could be deleted before its claim is completed. The checks throw {@link
  * InvalidListenerException}.
  *
- * @param returned the method's return type, resolved by its bean's class
+ * @param returned the method's return type, resolved by the bean's class
  * @param properties resolve {@code ${...}}
  */
 public record ListenerRules(ListenerDeclaration declared, ResolvableType returned, PropertyResolver properties) {
@@ -73,7 +73,11 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return declared.method();
     }
 
-    /** @param bean the proxy that containers call */
+    /**
+     * Checks a listener that claims keys.
+     *
+     * @param bean the proxy that containers call
+     */
     void requireFit(Object bean) {
         requireFitAttributes();
         requireSupportedShape();
@@ -84,10 +88,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Logs the reason for which startup would fail if an observed listener were enforced.
+     * Checks an observed listener by the rules for listeners that claim keys. Logs each violation, because startup
+     * would fail if the listener were enforced.
      *
      * @param type the bean's class
-     * @return whether the handler's work has ended, and its message may be deleted, when the handler returns
+     * @return whether the handler has finished its work when the handler returns, and leaves it to the container to
+     *     delete the message
      */
     boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
@@ -99,8 +105,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Runs a check of an observed listener. Logs a refusal instead of throwing it, because only an enforced listener
-     * must pass.
+     * Runs a check of an observed listener, and returns whether the listener passes. Logs a violation instead of
+     * throwing it, because only listeners that claim keys must pass.
      */
     static boolean isFit(Runnable check) {
         try {
@@ -130,7 +136,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "make it a non-final instance method that is public or protected");
     }
 
-    /** Rejects combinations of attributes in which one has no meaning. */
+    /** Rejects an invalid limit on attempts, and combinations of attributes in which one attribute has no effect. */
     private void requireFitAttributes() {
         ExactlyOnceListener says = declared.annotation();
         boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
@@ -164,7 +170,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects a policy for messages without a key that would never apply, or that needs a claim.
+     * Rejects a policy for messages without a key in two cases. Without a key expression, the policy would never apply,
+     * because each message has a key. With a claim in the handler's transaction, a handler cannot run without a claim.
      *
      * @param whenKeyMissing the policy of the annotation, or of the listener's configuration
      */
@@ -208,7 +215,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Returns the type of the results that are stored with keys; none if the method returns nothing, or takes batches.
+     * Returns the type of the results that are stored with keys. Returns {@code NONE} if the method returns nothing, or
+     * takes batches.
      */
     ResolvableType storedResult() {
         Class<?> raw = result().toClass();
@@ -227,7 +235,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
         Class<?> type = returned.toClass();
-        // Containers and callers get our future, which completes when the outcome is recorded.
+        // The library replaces the method's future by a future that completes when the outcome is recorded.
         refuseIf(
                 isAsync() && !type.isAssignableFrom(CompletableFuture.class),
                 "it returns %s, which cannot be replaced by another future".formatted(type.getName()),
@@ -263,12 +271,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 : RETURN_THE_WORK;
     }
 
-    /** Returns whether a method takes, or seems to take, more than one message at a time. */
+    /** Returns whether a method takes a collection. Such a method counts as a method that takes batches. */
     static boolean isBatch(Method method) {
         return Arrays.stream(method.getParameterTypes()).anyMatch(Collection.class::isAssignableFrom);
     }
 
-    /** Returns the parameter of a batch method that takes the messages; {@code null} if there is none. */
+    /** Returns the parameter by which a batch method takes its messages; {@code null} if there is none. */
     static @Nullable MethodParameter list(Method method) {
         return parameters(method)
                 .filter(parameter ->
@@ -320,10 +328,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects batch methods in a class, because Spring Cloud AWS chooses among the methods of a class by the payload of
-     * a single message.
+     * Rejects batch methods in a listener's class, because Spring Cloud AWS chooses among the methods of a class by the
+     * payload of a single message.
      *
-     * @throws InvalidListenerException if one of them takes batches
+     * @throws InvalidListenerException if one of the methods takes batches
      */
     public static void requireSingleMessages(List<Method> handlersOfAClass) {
         handlersOfAClass.stream().filter(ListenerRules::isBatch).findFirst().ifPresent(method -> {
@@ -335,9 +343,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects other ways to delete a message than the engine's, which deletes it only after its key's completion is
-     * recorded. A handler could delete the message earlier, and an acknowledgement mode could delete it after a
-     * failure. Both would lose it.
+     * Rejects a listener that could delete a message in another way than the library, which first records that the
+     * message's key is completed. A handler could delete the message earlier. An acknowledgement mode could delete the
+     * message after a failure. In both cases the message could be lost.
      */
     void requireNoAcknowledgement() {
         String mode = properties.resolveRequiredPlaceholders(declared.seen().acknowledgementMode());

@@ -19,7 +19,8 @@ import org.springframework.messaging.handler.annotation.support.PayloadMethodArg
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Finds the parameter by which a listener method takes the payload, as Spring Cloud AWS does, and reads its full type.
+ * Finds the parameter by which a listener method takes the payload, by the same rules as Spring Cloud AWS. Reads the
+ * full type of the payload.
  */
 record Payloads(
         ListenerDeclaration declared, List<MethodParameter> parameters, List<HandlerMethodArgumentResolver> resolvers) {
@@ -27,8 +28,9 @@ record Payloads(
     /**
      * Returns the type of payloads.
      *
-     * @return {@code null} if the method takes no payload, or the parameter that takes it is not known
-     * @throws InvalidListenerException if payloads of the type can never be made
+     * @return {@code null} if the method takes no payload, or the parameter that takes the payload is not known
+     * @throws InvalidListenerException if the type has an unresolved type variable, or is an SNS notification of other
+     *     content than text
      */
     @Nullable PayloadType type() {
         for (MethodParameter parameter : parameters) {
@@ -50,8 +52,8 @@ record Payloads(
     }
 
     /**
-     * Returns whether a parameter takes the payload. Without its list of resolvers, Spring Cloud AWS finds only the
-     * methods of a class, by their parameters.
+     * Returns whether a parameter takes the payload. If the resolvers are not known, returns false for a listener on a
+     * method, and decides by type and annotations for the methods of a class.
      */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {
@@ -83,8 +85,8 @@ record Payloads(
     }
 
     /**
-     * Rejects a notification with a type argument other than text. Spring Cloud AWS reads the message of a notification
-     * as a JSON text, and fails if the type argument names no class.
+     * Rejects an SNS notification whose type argument is other than {@code String} or {@code Object}. Spring Cloud AWS
+     * reads the message of a notification as a JSON text, and fails if the type argument is not a class.
      */
     private void requireTextOfNotifications(ResolvableType type) {
         if (SnsNotification.class.isAssignableFrom(type.toClass())) {

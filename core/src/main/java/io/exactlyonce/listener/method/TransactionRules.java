@@ -23,8 +23,11 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method with effects in the database in two cases: its own transaction would begin before its
- * claim's transaction, or would not join that transaction as its {@code @Transactional} says.
+ * Rejects a listener method with effects in the database in two cases:
+ * <ul>
+ * <li>The method's own transaction, such as that of {@code @Transactional}, would begin before the claim's transaction.
+ * <li>The method's own transaction could not join the claim's transaction, because of its settings.
+ * </ul>
  */
 record TransactionRules(ListenerDeclaration declared) {
 
@@ -40,8 +43,8 @@ record TransactionRules(ListenerDeclaration declared) {
     private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
 
     /**
-     * Returns the method's own transaction. Rejects a transaction that would begin before the claim's transaction,
-     * because it would be committed after the claim is completed.
+     * Returns the method's own transaction; {@code null} if there is none. Rejects a transaction that would begin
+     * before the claim's transaction, because the method's writes would be committed after the claim is completed.
      */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
@@ -81,11 +84,12 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     /**
-     * Returns the settings with which the claim's transaction must begin, so that the method's own transaction can join
-     * it: the same timeout and isolation level, which can be set only at the beginning.
+     * Checks that the method's own transaction can join the claim's transaction. Returns the settings with which the
+     * claim's transaction must begin. They are the settings of the method's own transaction, because timeout and
+     * isolation level can be set only at the beginning.
      *
      * @param manager begins the claim's transaction
-     * @param name the name by which the listener chose this manager; empty if it is the default
+     * @param name the name by which the listener chose this manager; empty for the default manager
      */
     TransactionAttribute requireJoining(
             Object bean, BeanFactory beans, PlatformTransactionManager manager, String name) {
@@ -116,7 +120,9 @@ record TransactionRules(ListenerDeclaration declared) {
         return attribute;
     }
 
-    /** Returns the exceptions of the handler for which its own transaction would commit. */
+    /**
+     * Returns the names of the exceptions after which the method's own transaction would commit, separated by commas.
+     */
     private static String committing(TransactionAttribute attribute) {
         List<RollbackRuleAttribute> rules =
                 attribute instanceof RuleBasedTransactionAttribute ruled ? ruled.getRollbackRules() : List.of();
@@ -148,7 +154,8 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     /**
-     * Returns the manager that the advice uses for an annotation that names none; {@code null} if there are several.
+     * Returns the transaction manager that the advice uses if {@code @Transactional} names none; {@code null} if there
+     * are several managers.
      */
     private static @Nullable TransactionManager usual(Own own, BeanFactory beans) {
         String ofType = BeanFactoryAnnotationUtils.getQualifierValue(own.type());

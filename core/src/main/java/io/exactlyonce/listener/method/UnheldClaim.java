@@ -6,12 +6,12 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.function.Supplier;
 
 /**
- * The substitute for a claim, which has only the message's data. A handler gets it for a message without a key, and in
- * observe mode, where handlers do not wait for the store.
+ * A substitute for a claim. A handler gets a substitute for a message without a key, and in observe mode, in which
+ * handlers do not wait for the claim store. The substitute has only data from the message.
  *
  * @param claimed returns the key that would be claimed, or throws if the message has no usable key
  * @param attempt how often SQS has delivered the message
- * @param reason why nothing is claimed, and the remedy
+ * @param reason why no key is claimed, and the remedy
  */
 record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) implements Claim {
 
@@ -23,7 +23,11 @@ record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) imple
             "it has no key, and whenKeyMissing = RUN_UNPROTECTED calls the handler without a claim;"
                     + " leave the call out for such a message";
 
-    /** Returns the substitute for a message without a usable key. Methods that need the key throw the reason. */
+    /**
+     * Returns the substitute for a message without a usable key.
+     *
+     * @param why thrown by each method that needs the key
+     */
     static UnheldClaim withoutKey(UnusableKeyException why, int attempt, String reason) {
         return new UnheldClaim(
                 () -> {
