@@ -3,22 +3,24 @@ package io.exactlyonce.observed;
 import io.exactlyonce.MissingKeyPolicy;
 import java.util.Locale;
 
-/** The reason why a handled delivery was not, or not completely, observed. */
+/** The reason why a delivery was handled, but not observed, or observed only in part. */
 public enum NotObserved {
     /** The message has no usable key. In enforce mode, the message would be returned. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
     /** A header that Spring Cloud AWS sets is missing or replaced. */
     MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
-    /** The claim got no answer. */
+    /** The claim store did not answer the request for a claim. */
     STORE("got no answer from the claim store"),
     /**
-     * The claim was answered, but the handler's outcome is not recorded: the key's next handler counts as a takeover.
+     * The claim store answered the request for a claim, but the handler's outcome could not be recorded. So the key's
+     * next handler counts as a takeover.
      */
     OUTCOME("is observed, but its handler's outcome could not be recorded"),
-    /** Too many observations were pending. */
+    /** The maximum number of observations was pending. */
     OVERLOAD("arrived while the maximum number of observations was pending"),
     /**
-     * The message has no key. In enforce mode, the message would be deleted, because of {@link MissingKeyPolicy#SKIP}.
+     * The message has no key. In enforce mode, the message would be deleted, because the listener's policy is {@link
+     * MissingKeyPolicy#SKIP}.
      */
     SKIPPED("has no key; enforcing would delete it, because whenKeyMissing is SKIP"),
     /** The message has no key. In enforce mode, its handler would be called without a claim. */
@@ -30,7 +32,7 @@ public enum NotObserved {
         this.story = story;
     }
 
-    /** Returns the reason for a message without a key. */
+    /** Returns the reason for a message without a key, by the listener's policy for such messages. */
     public static NotObserved of(MissingKeyPolicy policy) {
         return switch (policy) {
             case REFUSE -> KEY;
@@ -39,12 +41,12 @@ public enum NotObserved {
         };
     }
 
-    /** Returns its name for meters and the endpoint. */
+    /** Returns the reason's name for meters and the endpoint. */
     public String tag() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the reason, as the rest of a sentence about a delivery. */
+    /** Returns the reason as a text that continues a sentence about a message. */
     String story() {
         return story;
     }

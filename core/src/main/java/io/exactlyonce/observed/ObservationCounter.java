@@ -5,24 +5,24 @@ import io.exactlyonce.queue.ListenerQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts observations of listeners. {@link #notObserved} may be called on handlers' threads, so it must not block. An
- * exception is logged, and disturbs no handler.
+ * Counts observations of listeners. {@link #notObserved} must not block, because it may be called on a handler's
+ * thread. If a method throws an exception, the exception is logged, and handlers are not affected.
  */
 public interface ObservationCounter {
 
-    /** A listener is observed from its next start on. */
+    /** Called when a listener was set up in observe mode. The listener is observed from its next start on. */
     default void observing(ListenerQueue queue) {}
 
-    /** A delivery was observed. */
+    /** Called when a delivery was observed. */
     default void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {}
 
     /**
-     * A delivery, or its end, was not observed.
+     * Called when a delivery, or its end, could not be observed.
      *
-     * @param failure the failure that prevented the observation, if any
+     * @param failure the exception that prevented the observation; {@code null} if there is none
      */
     default void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {}
 
-    /** Claims cannot be stored now. */
+    /** Called when the claim store could not be used. */
     default void unavailable(RuntimeException failure) {}
 }

@@ -27,19 +27,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records claims for handlers that run without them. Handlers' threads put each start and each end into one queue. One
- * thread passes these to the store, in that order and in batches.
+ * Records claims for handlers that do not wait for them. Handlers' threads put each start and each end into one queue.
+ * A single thread passes the starts and ends to the claim store, in the order of the queue and in batches.
  *
- * <p>Guaranteed: no call on a handler's thread waits or throws; at most a fixed number of observations is pending, and
- * further ones are counted as not observed; a key is recorded as completed only if its handler succeeded while it had
- * the claim.
+ * <p>Three rules always hold:
+ * <ul>
+ * <li>No call on a handler's thread waits or throws.
+ * <li>The number of pending observations is limited. Runs beyond the limit are counted as not observed.
+ * <li>A key is recorded as completed only if its handler succeeded while it had the claim.
+ * </ul>
  *
- * <p>Not guaranteed: that everything is observed. Leases are not renewed, so a handler of another instance may outlive
- * its lease. That instance reports this when the handler ends.
+ * <p>Some runs may not be observed, and an overlap may be reported late. Leases are not renewed, so a handler may run
+ * for longer than its lease, and a handler of another instance may acquire the key. The instance of the first handler
+ * reports this overlap when the first handler ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
-    /** The limit on observations in progress, which are running handlers and steps that wait for the store. */
+    /**
+     * The limit on pending observations. An observation is pending while its handler runs, and while its start or end
+     * waits for the claim store.
+     */
     public static final int MOST_IN_PROGRESS = 5_000;
 
     private static final int MOST_TOGETHER = 100;
@@ -58,8 +65,8 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Runs in progress, used by the thread only. They show overlaps that expired leases hide, because nothing renews
-     * leases here.
+     * Runs in progress, used only on the single thread. Leases are not renewed, so the store does not see an overlap
+     * after a lease has expired. This map shows such overlaps within this instance.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
@@ -67,11 +74,11 @@ public final class ObservedClaims implements AutoCloseable {
     private record Step(ObservedRun run, boolean isEnd) {}
 
     /**
-     * @param store stores the claims; called only on the thread
+     * @param store stores the claims; called only on {@code thread}
      * @param policy settings for claims in enforce mode
      * @param readiness checks that the store can be used, or throws
      * @param counters count observations
-     * @param thread one thread, which runs all tasks in order
+     * @param thread a single thread, which runs all tasks in order
      * @param most maximum number of pending observations, from 1
      */
     public ObservedClaims(
@@ -89,7 +96,10 @@ public final class ObservedClaims implements AutoCloseable {
         this.most = most;
     }
 
-    /** Called when a listener is observed from its next start on. Does not wait for the store. */
+    /**
+     * Called when a listener was set up in observe mode, and is observed from its next start on. Does not wait for the
+     * store.
+     */
     public void observing(ListenerQueue queue) {
         Boundary.notifySafely(counters, counter -> counter.observing(queue));
         thread.execute(() -> call(() -> {
@@ -110,9 +120,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Called when a handler ended, once for each run.
+     * Called when a handler has ended, once for each run.
      *
-     * @param failure the handler's failure; {@code null} if it succeeded
+     * @param failure the handler's failure; {@code null} if the handler succeeded
      */
     public void ended(ObservedRun run, @Nullable Throwable failure) {
         if (run.isAdmitted) {
@@ -121,7 +131,7 @@ public final class ObservedClaims implements AutoCloseable {
         }
     }
 
-    /** Called if a handler cannot be observed, or its outcome is unknown. */
+    /** Called if a run cannot be observed, or its outcome is unknown. */
     public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         Boundary.notifySafely(counters, counter -> counter.notObserved(queue, reason, failure));
     }
@@ -141,8 +151,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Takes steps from the queue until a key would start a second time, because its second claim must follow the end of
-     * its first run.
+     * Takes a batch of steps from the queue, and sends the starts to the store before the ends. The batch ends before
+     * the start of a key that already has a step in the batch, because the key's new claim must follow the end of its
+     * earlier run.
      */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
@@ -212,7 +223,10 @@ public final class ObservedClaims implements AutoCloseable {
         };
     }
 
-    /** Records the ends of runs. If a run's claim no longer holds the key, it was taken over while its handler ran. */
+    /**
+     * Records the ends of runs. If a run had a claim that no longer holds the key, another handler has taken the key
+     * over while this run's handler was running. Such a run is reported as an overlap.
+     */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimAnswers ends = open.isEmpty()
@@ -229,8 +243,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Calls the store, and repeats a call without an answer once. A claim whose reply was lost is then found by its id.
-     * Returns {@code null} if there is no answer.
+     * Calls the store. If there is no answer, repeats the call once. If the answer to a claim was lost, the second call
+     * finds the claim by its ID. Returns {@code null} if the second call also gets no answer.
      */
     private <T> @Nullable T call(Supplier<T> request) {
         try {

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the observations of this instance since startup, for the endpoint. Logs each kind once an hour per listener,
- * and an unavailable store once an hour.
+ * Counts the observations of this instance since startup, for the endpoint. Logs each kind of observation at most once
+ * an hour for each listener, and an unavailable claim store at most once an hour.
  */
 public final class ObservedCounts implements ObservationCounter {
 
@@ -36,8 +36,8 @@ public final class ObservedCounts implements ObservationCounter {
     private static final int LONGEST_REASON = 1_000;
 
     /**
-     * Reasons that are not logged when they are counted: {@link #unavailable} logs an unavailable store, and the
-     * listener's own settings cause the others.
+     * Reasons that {@link #notObserved} does not log. An unavailable store is logged by {@link #unavailable}. The other
+     * reasons are not logged, because the listener's own settings cause them.
      */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
@@ -52,12 +52,13 @@ public final class ObservedCounts implements ObservationCounter {
     private final RepeatedLines lines = new RepeatedLines();
 
     /**
-     * The observations of one listener on one queue by this instance since startup, as the endpoint shows them.
+     * The observations of one listener on one queue, as the endpoint shows them. This instance has made them since
+     * startup.
      *
      * @param summary a sentence about the effects that enforce mode would have prevented
-     * @param sinceStart number of observations, by {@link ObservedOutcome#tag()}
-     * @param unobserved number of deliveries that were not observed, by {@link NotObserved#tag()}
-     * @param keys keys that enforce mode would have handled in another way, the latest first
+     * @param sinceStart the number of observations of each outcome, by {@link ObservedOutcome#tag()}
+     * @param unobserved the number of deliveries that were not observed, by {@link NotObserved#tag()}
+     * @param keys the keys that enforce mode would have handled in another way, the latest first
      */
     public record Seen(
             String listener,
@@ -71,8 +72,8 @@ public final class ObservedCounts implements ObservationCounter {
      * A key that enforce mode would have handled in another way.
      *
      * @param key the key's hash, as in logs
-     * @param outcome the latest {@link ObservedOutcome#tag()}
-     * @param times number of observations, while the key is remembered
+     * @param outcome the {@link ObservedOutcome#tag()} of the latest observation
+     * @param times the number of observations; counted anew if the key was dropped in favor of later keys
      * @param secondsAgo seconds since the latest observation
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
@@ -167,7 +168,7 @@ public final class ObservedCounts implements ObservationCounter {
         }
     }
 
-    /** Returns the observations of each listener, by listener and queue. */
+    /** Returns the observations of each listener on each queue, sorted by listener and queue. */
     public synchronized List<Seen> all() {
         return listeners.entrySet().stream()
                 .map(listener -> seen(listener.getKey(), listener.getValue()))

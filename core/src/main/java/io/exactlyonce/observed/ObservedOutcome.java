@@ -2,22 +2,33 @@ package io.exactlyonce.observed;
 
 import java.util.Locale;
 
-/** The outcome of a claim that is observed beside a handler. Each observable delivery counts as one of these. */
+/**
+ * The outcome of a claim that was recorded while its handler ran, and so did not wait for the claim. Each observed
+ * delivery counts as one outcome when the claim is answered. If another instance takes the key over later, the delivery
+ * counts as an {@link #OVERLAP}, too, when its handler ends.
+ */
 public enum ObservedOutcome {
-    /** The key was acquired: enforce mode would also have called the handler, not in doubt. */
+    /** The key was acquired. Enforce mode would also have called the handler, with a claim that is not in doubt. */
     ALONE("ran alone"),
-    /** The key was completed: the handler would not have been called. */
+    /** The key was completed. In enforce mode, the handler would not have been called. */
     DUPLICATE("ran although its effect had happened: it would not have been called"),
-    /** Another handler of the key was running: this one would have waited for it. */
+    /**
+     * Another handler of the key was running. In enforce mode, the later of the two handlers would have waited for the
+     * earlier.
+     */
     OVERLAP("ran beside another handler of its key: one of them would have waited for the other"),
-    /** An earlier handler of the key had died: the key would have been in doubt, or parked or reconciled. */
+    /**
+     * An earlier handler of the key had not reported an outcome, for example because its worker died. In enforce mode,
+     * the key would have been in doubt, and the listener's policy for keys in doubt would have decided.
+     */
     TAKEOVER("ran after a handler that never reported an outcome: its claim would have been in doubt"),
     /**
-     * The key was completed for another payload, or a handler was running for it: the message would have been refused.
+     * The key was completed for another payload, or a handler was running for another payload. In enforce mode, the
+     * message would have been refused.
      */
     MISMATCH("ran although its key belongs to another payload: it would have been refused, unless "
             + "on-mismatch allows it"),
-    /** The key was parked: the message would have been returned. */
+    /** The key was parked. In enforce mode, the message would have been returned. */
     PARKED("ran although its key is parked: it would not have been called");
 
     private final String story;
@@ -26,12 +37,14 @@ public enum ObservedOutcome {
         this.story = story;
     }
 
-    /** Returns its name for meters and the endpoint. */
+    /** Returns the outcome's name for meters and the endpoint. */
     public String tag() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the observation, and the outcome in enforce mode, as the rest of a sentence about a handler. */
+    /**
+     * Returns a text that continues a sentence about a handler: the observation, and the difference in enforce mode.
+     */
     String story() {
         return story;
     }

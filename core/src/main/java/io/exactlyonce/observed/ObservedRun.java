@@ -15,10 +15,16 @@ import io.exactlyonce.queue.VisibilityWindow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
+/**
+ * A run of an observed handler, with the claim that is recorded for the run. {@link ObservedClaims} begins and ends the
+ * run.
+ */
 public final class ObservedRun {
 
-    /** A waiting body counts as one more run per this number of characters, because a body may have 1 MiB. */
+    /**
+     * A run keeps its message's body until the body's fingerprint is made. A body may have 1 MiB, so in the limit on
+     * pending observations, each full portion of this number of characters counts as one more run.
+     */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
     final ListenerQueue queue;
@@ -34,7 +40,10 @@ public final class ObservedRun {
     /** The failure of the handler; {@code null} if there is none. */
     @Nullable Throwable failure;
 
-    /** The claim to resolve: it is held, or got no answer. */
+    /**
+     * The claim to resolve at the end of the run: a claim that was acquired, or that got no answer. {@code null} if
+     * there is none.
+     */
     @Nullable ClaimId claim;
 
     /** The fingerprint of the content; {@code null} if contents are not compared. */
@@ -43,15 +52,18 @@ public final class ObservedRun {
     /** True if the store granted the claim. */
     boolean isHeld;
 
-    /** True if another run of this instance acquired the key later. That run was counted as a takeover. */
+    /**
+     * True if a later run of this instance acquired the key. The later run has reported the overlap, so this run does
+     * not report it again.
+     */
     boolean isTakenOverHere;
 
     /**
      * @param key the key, made on the handler's thread before the handler can change the payload
      * @param characters the length of the message's body
-     * @param content the content to compare; its fingerprint is made on another thread, because it may be long
-     * @param lease the claim's lease, unless leases are configured
-     * @param onMismatch the listener's own policy for other content of the key
+     * @param content the content to compare; its fingerprint is made on another thread, because long content takes time
+     * @param lease the lease of the claim if no lease is configured
+     * @param onMismatch the listener's own policy for a key that comes with other content
      */
     public ObservedRun(
             ListenerQueue queue,
@@ -69,8 +81,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Returns the request for the key; called once. A key in doubt is taken over, whatever the listener's policy is:
-     * the handler runs anyway, so its key must not be parked.
+     * Returns the request that claims the key. May be called only once. The request takes over a key in doubt, whatever
+     * the listener's policy is. The handler runs anyway, so its key must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);

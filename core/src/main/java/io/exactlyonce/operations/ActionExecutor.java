@@ -33,8 +33,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
- * Runs actions under claims without messages. The guarantees of {@link DeliveryPipeline} also hold for actions, but
- * completion is retried only until the lease ends, because a caller waits for it.
+ * Runs callers' actions under claims, without messages. Actions have the same guarantees as the deliveries of {@link
+ * DeliveryPipeline}, with one difference: a completion is retried only until the lease ends, because the caller waits
+ * for it.
  *
  * @param claims claims keys, and resolves claims
  * @param terms settings for claims
@@ -86,8 +87,8 @@ public record ActionExecutor(
     }
 
     /**
-     * Rejects a call within a transaction, because the action's writes would be committed, or rolled back, only after
-     * its key is completed.
+     * Rejects a call within the caller's transaction. The action's writes would be committed or rolled back with that
+     * transaction, and so after the key is completed.
      */
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {
@@ -139,7 +140,7 @@ public record ActionExecutor(
         }
     }
 
-    /** Ends the claim of an action that failed. Throws nothing, because the caller gets the action's failure. */
+    /** Resolves the claim of an action that failed. Throws nothing, because the caller gets the action's failure. */
     private void end(ClaimResolution resolution) {
         try {
             claims.awaitResolution(resolution, () -> false);
@@ -151,7 +152,7 @@ public record ActionExecutor(
         }
     }
 
-    /** Returns the result as later callers get it. */
+    /** Records the completion, and returns the result in the form in which later callers get it. */
     private <T> @Nullable T complete(
             ClaimRequest request,
             HeldClaim claim,

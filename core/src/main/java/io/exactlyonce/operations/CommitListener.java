@@ -7,13 +7,17 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Detects whether the transaction of a thread may still be rolled back. Spring reports a transaction as active until
- * its last callback has returned.
+ * Detects whether the transaction of a thread may still be rolled back. Spring's own answer is not enough, because
+ * Spring reports a transaction as active until the last callback after the commit has returned. Two kinds of callbacks
+ * run after the commit:
+ * <ul>
+ * <li>{@code afterCompletion}, from which each {@code @TransactionalEventListener} that follows the transaction is
+ * called. Spring ends the synchronization before {@code afterCompletion}, which shows that the transaction has ended.
+ * <li>{@code afterCommit}. Spring changes nothing before {@code afterCommit}. So this listener registers a mark, which
+ * is the first {@code afterCommit} to be called, and shows the other callbacks that the transaction was committed.
+ * </ul>
  *
- * <p>Before {@code afterCompletion}, and so before each {@code @TransactionalEventListener} that follows the
- * transaction, Spring ends the synchronization. Before {@code afterCommit}, Spring changes nothing, so this listener
- * registers a mark, which is the first callback to be called there. Without this listener, {@code afterCommit} counts
- * as part of the transaction.
+ * <p>Without this listener, {@code afterCommit} counts as part of the transaction.
  */
 public final class CommitListener implements PassiveTransactionListener {
 
@@ -26,7 +30,8 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Registers the mark when nothing can prevent the commit any more. Without other callbacks, no mark is needed.
+     * Registers the mark after all callbacks that could still prevent the commit. Without other callbacks, no mark is
+     * needed, because no application code runs in {@code afterCommit}.
      */
     @Override
     public void beforeCommit(TransactionExecution transaction) {
@@ -37,7 +42,10 @@ public final class CommitListener implements PassiveTransactionListener {
         }
     }
 
-    /** The first callback of all. The mark is removed while another transaction suspends this one. */
+    /**
+     * The first {@code afterCommit} to be called. The mark is removed from the thread while another transaction
+     * suspends the committed one.
+     */
     private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 
         private boolean isCommitted;

@@ -7,8 +7,8 @@ import io.exactlyonce.delivery.InDoubtSettings;
 /**
  * The operations, on a claim store.
  *
- * @param executions run actions
- * @param store checks that claims can be stored; called before each action; after one success, does nothing
+ * @param executions runs actions
+ * @param store checks that claims can be stored; called before each action, and does nothing after its first success
  */
 public record DefaultExactlyOnceOperations(ActionExecutor executions, Runnable store) implements ExactlyOnceOperations {
 

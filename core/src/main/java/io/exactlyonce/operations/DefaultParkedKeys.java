@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param claims the store's parked claims
  * @param results writes the results that operators give
- * @param store checks that claims can be stored; called before each operation; after one success, does nothing
+ * @param store checks that claims can be stored; called before each operation, and does nothing after its first success
  */
 public record DefaultParkedKeys(ParkedClaims claims, StoredResults results, Runnable store) implements ParkedKeys {
 

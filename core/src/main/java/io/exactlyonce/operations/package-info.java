@@ -1,9 +1,9 @@
 /**
- * Internal: code outside a listener, run once per key ({@link io.exactlyonce.ExactlyOnceOperations}), and decisions on
- * parked keys ({@link io.exactlyonce.ParkedKeys}).
+ * Internal: runs code outside a listener once per key ({@link io.exactlyonce.ExactlyOnceOperations}), and applies
+ * decisions on parked keys ({@link io.exactlyonce.ParkedKeys}).
  *
- * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
- * {@code delivery.pipeline}, {@code fingerprint}, {@code renewal}, {@code result} and {@code time}.
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery}, {@code
+ * delivery.pipeline}, {@code fingerprint}, {@code renewal}, {@code result} and {@code time}.
  */
 @NullMarked
 package io.exactlyonce.operations;

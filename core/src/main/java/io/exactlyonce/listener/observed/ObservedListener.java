@@ -31,19 +31,21 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 
 /**
- * Wraps a container's listener, and changes nothing: the same messages on the same thread, the same future, the same
- * exceptions. Whatever is wrong with a message, the wrapper throws nothing.
+ * Wraps the listener of a container, and changes nothing. The listener gets the same messages on the same thread. The
+ * container gets the same future and the same exceptions. The wrapper itself throws nothing, whatever is wrong with a
+ * message.
  *
- * <p>The outcome of a handler is observed here, and not by an interceptor. If an error handler swallows a failure, an
- * interceptor gets a success. If an earlier interceptor fails, a later one gets nothing.
+ * <p>The wrapper observes a handler's outcome, because an interceptor could not. If an error handler swallows a
+ * failure, an interceptor gets a success. If an earlier interceptor fails, a later interceptor is not called.
  *
- * <p>Keys are read by the container's first interceptor, from messages as they were polled, like in enforce mode.
+ * <p>This class is also the container's first interceptor. As an interceptor, it reads keys from the messages as they
+ * were polled, as enforce mode does.
  *
- * @param unknownQueue for messages whose queue is not known
- * @param lease the claims' lease, unless leases are configured
- * @param ownKeys throws if the keys of a queue, by its URL, must not be recorded
- * @param signalsCompletion whether the work of a handler has ended when the handler returns; called for each
- *     message, because containers may be configured later
+ * @param unknownQueue counted as the queue of messages whose queue is not known
+ * @param lease the lease of claims if no lease is configured
+ * @param ownKeys gets the URL of a message's queue, and throws if keys of the queue must not be recorded
+ * @param signalsCompletion whether the work of a handler has ended when the handler returns; called for each message,
+ *     because the container may still be configured after this object is made
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -56,7 +58,8 @@ record ObservedListener<T>(
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /**
-     * Starts of observed runs, by receipt handle: one for each message that this thread is passing to its listener.
+     * Suppliers that start an observed run, by receipt handle. The map has one supplier for each message that this
+     * thread is passing to the listener.
      */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
@@ -83,8 +86,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Returns how to start the run of a message. Its key is read safely, because key expressions and converters are the
-     * application's. In a queue whose keys are not recorded, no key is usable.
+     * Reads the key of a message, and returns a supplier that starts the message's run. If the key is not usable, or if
+     * keys of the queue must not be recorded, the supplier reports that the message is not observed. No exception
+     * reaches the caller, because key expressions and converters are the application's.
      */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
@@ -106,7 +110,10 @@ record ObservedListener<T>(
         }
     }
 
-    /** Passes the executor on, because Spring Cloud AWS's adapter of a blocking listener may change threads. */
+    /**
+     * Passes the executor on to the wrapped listener. It may be Spring Cloud AWS's adapter of a blocking listener,
+     * which runs the listener on the executor.
+     */
     @Override
     public void setTaskExecutor(TaskExecutor taskExecutor) {
         if (original instanceof TaskExecutorAware aware) {
@@ -129,7 +136,8 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            // A handler's future may have another type than the container's listener expects.
+            // The result's type is left open, because a handler's future may have a result of another type than the
+            // container expects.
             Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
                         ended(runs, failure);
                         return null;
@@ -141,7 +149,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Returns the run of each message; {@code null} for one that is not observed. */
+    /** Returns the run of each message; {@code null} for a message that is not observed. */
     private List<@Nullable ObservedRun> begin(Collection<Message<T>> messages) {
         Map<String, Supplier<@Nullable ObservedRun>> known = POLLED.get();
         POLLED.remove();
@@ -152,7 +160,10 @@ record ObservedListener<T>(
         return runs;
     }
 
-    /** Starts a run. Reads the key only now if an interceptor has changed the thread. */
+    /**
+     * Starts a run. If an interceptor has moved the message to another thread, the supplier is not found on this
+     * thread, so the key is read now.
+     */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
         if (polled == null) {
@@ -164,8 +175,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Reports the ends of runs. A batch handler may name failed messages: the effects of the others have happened,
-     * although SQS redelivers all. If it is unknown whether the work has ended, the key does not count as completed.
+     * Reports the ends of runs. If a batch handler has named failed messages, the other messages count as successful,
+     * because their effects have happened, although SQS redelivers all messages of the batch. If it is not known
+     * whether the work has ended, no key counts as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null
@@ -182,7 +194,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Returns whether Spring Cloud AWS or a future has wrapped a handler's exception. */
+    /** Returns whether an exception is one in which Spring Cloud AWS or a future wraps the exception of a handler. */
     private static boolean isWrapper(Throwable thrown) {
         return thrown instanceof ListenerExecutionFailedException
                 || thrown instanceof AsyncAdapterBlockingExecutionFailedException

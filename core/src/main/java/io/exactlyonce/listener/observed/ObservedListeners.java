@@ -21,14 +21,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
 
 /**
- * Lets containers of observed listeners inspect their messages. Their components, options and acknowledgements stay as
- * the application's factory creates them.
+ * Adds observers to the containers of observed listeners. The containers' components, options and acknowledgements stay
+ * as the application's factory creates them.
  */
 public final class ObservedListeners {
 
     /**
-     * SQS's default visibility timeout, assumed for the queue, because reading the queue's own timeout needs a
-     * permission that a plain listener may lack.
+     * SQS's default visibility timeout. The queue is assumed to have this timeout, because reading the queue's own
+     * timeout needs a permission that the application may lack.
      */
     private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
 
@@ -42,12 +42,12 @@ public final class ObservedListeners {
     }
 
     /**
-     * Adds observers to a container whose listener is only observed. Interceptors that the application's factory adds
-     * come after ours.
+     * Adds observers to a container whose listener is only observed. The observing interceptor comes before the
+     * interceptors that the application's factory adds later.
      *
-     * @param made has its listener, and nothing that its factory adds later
-     * @param endpoint Spring Cloud AWS's own
-     * @param queues compares the queues of observed listeners with those of others
+     * @param made the new container, which has its listener, but not yet the components that its factory adds later
+     * @param endpoint Spring Cloud AWS's description of the listener
+     * @param queues compares the queues of observed listeners with the queues of other listeners
      */
     public void setUp(
             MessageListenerContainer<?> made,
@@ -55,7 +55,7 @@ public final class ObservedListeners {
             ContainerSettings settings,
             SharedQueues queues) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
-            // Spring Cloud AWS's own rule chooses single messages or batches.
+            // Spring Cloud AWS decides whether the listener takes single messages or batches.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
             observe(container, endpoint, settings, queues);
         }
@@ -89,16 +89,16 @@ public final class ObservedListeners {
                 shared.observing(id),
                 signalsCompletion);
         container.setAsyncMessageListener(observed);
-        // A container that is set up again still has its interceptors.
+        // If a container is set up a second time, it still has the interceptor of the first time.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
             container.addMessageInterceptor(observed);
         }
     }
 
     /**
-     * Returns whether the container deletes messages when their handlers return. Called for each message, because
-     * options and components may be exchanged until the container starts. The application's own component factories may
-     * delete in another way.
+     * Returns whether the container deletes messages when their handlers return. Returns false if the application has
+     * its own component factories, because these may delete messages in another way. Called for each message, because
+     * options and component factories may change until the container starts.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL
@@ -106,9 +106,9 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns nine tenths of a visibility timeout. A claim begins later than its message's timeout, and ends before it.
-     * So the key of a dead worker is free when its message is redelivered, which then counts as a takeover and not as
-     * an overlap.
+     * Returns a lease of nine tenths of a visibility timeout. A claim begins later than the visibility timeout of its
+     * message, but with this lease ends earlier. So if a worker dies, its claim has expired when SQS redelivers the
+     * message. The redelivery then counts as a takeover, and not as an overlap.
      */
     static VisibilityWindow lease(@Nullable Duration visibilityTimeout) {
         long seconds = Math.max(1, (visibilityTimeout == null ? USUAL_WINDOW : visibilityTimeout).toSeconds() * 9 / 10);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs at startup, in one line for each listener, the settings of the application's container factory that are ignored
- * or behave differently for claimed messages. Nothing is logged if there are none.
+ * Logs at startup the settings of the application's container factory that are ignored, or behave differently, for
+ * claimed messages. Each listener with such settings gets one line.
  */
 public final class ContainerDifferences {
 
@@ -26,11 +26,11 @@ public final class ContainerDifferences {
     private ContainerDifferences() {}
 
     /**
-     * Logs a listener's differences, as a warning if a setting is ignored.
+     * Logs a listener's differences: at WARN if a setting is ignored, or else at INFO.
      *
      * @param container the container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, and so after interceptors
-     * @param longestBuffered the longest time for which deletes are gathered
+     * @param longestBuffered the longest time for which deletes may be collected before they are sent
      */
     public static void log(
             String listener,
@@ -82,7 +82,10 @@ public final class ContainerDifferences {
         }
     }
 
-    /** Returns how options that would buffer deletes for longer are changed. */
+    /**
+     * Returns a text about the option that would buffer deletes for longer than permitted; {@code null} if no option
+     * would.
+     */
     private static @Nullable String buffering(SqsMessageListenerContainer<?> container, Duration longestBuffered) {
         boolean isFifo = container.getQueueNames().stream().anyMatch(FifoUtils::isFifo);
         Duration interval = Objects.requireNonNullElse(

@@ -9,22 +9,23 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener on one of its queues, and its comparison with another.
+ * A listener together with one of its queues. Compares itself with other listeners and their queues.
  *
- * @param place the queue's name, URL or ARN as the listener names it; the URL once it is found
+ * @param place the queue's name, URL or ARN as the listener names it; the queue's URL once the client has found the
+ *     queue
  * @param address where the queue is, as far as that is known
  * @param isFound whether the client has found the queue
  */
 record ListenedQueue(String id, String place, QueueAddress address, boolean isFound, ListenerMethod method) {
 
-    /** Log lines are under the name of the class that compares. */
+    /** The logger of {@link SharedQueues}, which starts the comparisons. */
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
     static ListenedQueue configured(String id, String place, ListenerMethod method) {
         return new ListenedQueue(id, place, QueueAddress.configured(place), false, method);
     }
 
-    /** Returns the listener on the queue that was found. */
+    /** Returns the same listener with the queue that the client has found. */
     ListenedQueue at(QueueAddress found, String url) {
         return new ListenedQueue(id, url, found, true, method);
     }
@@ -42,9 +43,11 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
     }
 
     /**
-     * Checks that another listener has its own keys, unless it is on the same queue, or both have set the scope.
+     * Checks that two listeners do not share keys by chance. They may share keys if they are on the same queue, or if
+     * both have set the scope.
      *
-     * @throws InvalidListenerException if the two would share keys by chance
+     * @throws InvalidListenerException if the listeners are on different queues and have the same scope, and one of
+     *     them has not set the scope
      */
     void requireOwnKeys(ListenedQueue added) {
         boolean sharesByChance = scope().equals(added.scope())
@@ -66,7 +69,7 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
         }
     }
 
-    /** Warns if a listener on the same queue has another scope. */
+    /** Logs at WARN if another listener on the same queue has another scope. */
     void compareOnQueue(ListenedQueue added) {
         if (!scope().equals(added.scope())) {
             log.warn(
@@ -81,7 +84,7 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
         }
     }
 
-    /** Warns if a listener of the same scope has other settings for its keys. */
+    /** Logs at WARN if another listener with the same scope has other settings for its keys. */
     void compareInScope(ListenedQueue added) {
         if (method.annotation().effects() != added.method.annotation().effects()) {
             log.warn(

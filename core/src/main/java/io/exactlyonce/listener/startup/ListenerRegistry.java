@@ -9,10 +9,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The application's listeners with their queues. Each is added when its container is made. */
+/** The application's exactly-once listeners with their queues. Each listener is added when its container is made. */
 public final class ListenerRegistry {
 
-    /** The prefix of ids that Spring Cloud AWS generates. A number follows, which changes when the code changes. */
+    /**
+     * The prefix of the listener IDs that Spring Cloud AWS generates. The number after the prefix may change when the
+     * application's code changes.
+     */
     private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
 
     private final List<ListenedQueue> queues = new CopyOnWriteArrayList<>();
@@ -21,7 +24,7 @@ public final class ListenerRegistry {
         queues.add(added);
     }
 
-    /** Replaces a queue as a listener names it by the queue that the listener's client has found. */
+    /** Replaces the name of a queue, as the listener uses it, by the queue that the listener's client has found. */
     void replace(ListenedQueue named, ListenedQueue found) {
         queues.set(queues.indexOf(named), found);
     }

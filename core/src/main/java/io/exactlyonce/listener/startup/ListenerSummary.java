@@ -23,7 +23,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * Logs one line for each listener that starts on a queue.
  *
  * @param backend describes the claim store; called for each line
- * @param policy the listeners' settings for claims
+ * @param policy settings of claims for each listener
  * @param renewals when visibility timeouts and leases are renewed
  */
 public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {

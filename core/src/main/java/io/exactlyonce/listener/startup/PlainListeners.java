@@ -13,9 +13,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Warns at startup of plain listeners, which claim no keys, on the queue of a listener that claims keys. SQS delivers a
- * message to any listener of its queue, so a plain listener may handle a message again. Listeners of other applications
- * are not detected.
+ * Logs at WARN at startup if a listener that claims no keys is on the queue of a listener that claims keys. SQS
+ * delivers a message to any listener of its queue, so the listener without claims may handle a message that was already
+ * handled. Listeners of other applications are not detected.
  */
 public final class PlainListeners implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -23,12 +23,14 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
 
     private final ListenerRegistry listeners;
 
-    /** @param listeners all listeners that claim keys */
+    /** @param listeners all exactly-once listeners, including observed ones */
     public PlainListeners(ListenerRegistry listeners) {
         this.listeners = listeners;
     }
 
-    /** Runs when containers have started. The event of a child context comes earlier. */
+    /**
+     * Compares the listeners when containers have started. Ignores the events of child contexts, which come earlier.
+     */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         ApplicationContext beans = refreshed.getApplicationContext();

@@ -26,8 +26,8 @@ import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Thrown if a listener's queue cannot be read at startup: it is missing, unreachable or forbidden. The remedy depends
- * on the cause: credentials, region, endpoint, rights or the queue itself.
+ * Thrown if a listener's queue cannot be read at startup, because the queue is missing, unreachable or forbidden. The
+ * remedy in the message depends on the cause: credentials, region, endpoint, rights or the queue itself.
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
@@ -39,16 +39,19 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
             "Missing queues are created at startup, without a dead-letter queue, only if "
                     + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
-    /** The reason for a failed lookup, derived from the SDK's failure. The first reason that matches a cause counts. */
+    /**
+     * The reason for a failed lookup of a queue, derived from the SDK's exception and its causes. If several reasons
+     * match, the first of them in this order counts.
+     */
     private enum Problem {
-        /** SQS answers that it has no such queue, in this region and account. */
+        /** SQS answers that this region and account have no such queue. */
         MISSING(
                 QueueDoesNotExistException.class::isInstance,
                 "there is no such queue",
                 "Create the queue '%queue%' with a dead-letter queue, or correct queueNames of the "
                         + "listener '%listener%'. If it exists, it is in another region than '%region%' or in "
                         + "another account: correct spring.cloud.aws.region.static or the credentials. " + CREATION),
-        /** The credentials' signature names another region than the server. */
+        /** The request was signed for another region than the server's. */
         WRONG_REGION(
                 cause -> isRefusal(cause) && mentions(cause, "scoped to a valid region"),
                 "the server belongs to another region",
@@ -61,8 +64,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
         /**
-         * No provider of credentials had any, so nothing was sent. The SDK reports this as a client exception without a
-         * type of its own.
+         * No credentials were found, so no request was sent. The SDK has no exception type for this case, so the text
+         * of its exception is compared.
          */
         NO_CREDENTIALS(
                 cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),
@@ -71,7 +74,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + "environment's AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or "
                         + "spring.cloud.aws.credentials.access-key and .secret-key (an emulator takes any). On "
                         + "EKS with IAM roles for service accounts, also add software.amazon.awssdk:sts."),
-        /** DNS does not know the host: an unknown region, or a misspelt endpoint. */
+        /** DNS does not find the host, because the region is unknown or the endpoint is misspelt. */
         UNKNOWN_HOST(
                 UnknownHostException.class::isInstance,
                 "its server's host name is unknown",
@@ -79,8 +82,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
         /**
-         * No server listens there, or none answered. If a connection cannot be made, the SDK may report that none could
-         * be acquired from its pool.
+         * No server listens at the address, or the server has not answered in time. If the SDK cannot connect, it may
+         * also report that its pool had no connection in time.
          */
         UNREACHABLE(
                 cause -> cause instanceof IOException
@@ -137,17 +140,19 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Makes a failure.
+     * Creates an exception.
      *
      * @param queue the queue's name, URL or ARN as configured
-     * @param region the region that the client calls, for people to read
-     * @param endpoint the configured address; {@code null} for AWS's address of the region
+     * @param region the region that the client calls, as a text for people
+     * @param endpoint the configured endpoint; {@code null} if the client calls AWS's endpoint of the region
      */
     QueueUnavailableException(String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
         this(Problem.of(cause), queue, listener, region, withoutSecrets(endpoint), cause);
     }
 
-    /** Returns protocol, host and port only, because user, path and parameters may contain secrets. */
+    /**
+     * Returns an endpoint with only its protocol, host and port, because user, path and parameters may contain secrets.
+     */
     private static @Nullable String withoutSecrets(@Nullable URI endpoint) {
         if (endpoint == null) {
             return null;
@@ -191,7 +196,11 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 cause);
     }
 
-    /** Checks that a client implements all operations that the listener uses later. */
+    /**
+     * Checks that a client implements all operations that the listener uses later.
+     *
+     * @throws QueueUnavailableException if an operation is missing
+     */
     public static void requireComplete(SqsAsyncClient client, String queue, String listener) {
         List<String> missing = ClientAbilities.missing(client);
         if (!missing.isEmpty()) {
@@ -200,8 +209,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Makes the failure of a client, with its region and endpoint. A client that is not the SDK's own, such as an
-     * application's decorator, may not show them.
+     * Returns the exception for a client's failed lookup, with the client's region and endpoint. Both may be unknown if
+     * the client is a class other than the SDK's own, such as an application's decorator.
      */
     public static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<StackTraceElement> unsupported = Causes.of(cause)

@@ -17,8 +17,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Warns at startup of a pool that has fewer connections than handlers with {@code effects = DATABASE} may use at once.
- * Each such handler occupies a connection while it runs, and claims of other deliveries wait for one.
+ * Logs at WARN at startup if a connection pool is too small for its handlers with {@code effects = DATABASE}. Each such
+ * handler occupies a connection while it runs. If all connections are occupied, claims of other deliveries wait.
  */
 public final class SharedPools implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -27,7 +27,10 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     private final List<Demand> demands = new CopyOnWriteArrayList<>();
     private final Set<Pool> warned = ConcurrentHashMap.newKeySet();
 
-    /** The connections that a listener may use of its transactions' pool. */
+    /**
+     * A listener, the pool of its transactions, and the number of its handlers that may run at once, each with a
+     * connection.
+     */
     private record Demand(String listener, Pool pool, int handlers) {}
 
     /** Adds a listener when its container is made. */
@@ -42,7 +45,11 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
         }
     }
 
-    /** Returns how many handlers of a queue may run at once. A batch handler counts once for each full batch. */
+    /**
+     * Returns how many handlers of a queue may run at once. If the handler takes batches, all batches are assumed to be
+     * full. If FIFO groups are handled in parallel batches, each batch may have only one message, and so each message
+     * counts.
+     */
     private static int handlers(String queue, SqsContainerOptions options, ListenerMethod method) {
         int messages = options.getMaxConcurrentMessages();
         boolean hasBatchOfEachGroup = queue.endsWith(".fifo")

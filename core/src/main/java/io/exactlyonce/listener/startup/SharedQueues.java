@@ -19,17 +19,19 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Compares the listeners of an application that share a queue or a scope. Two queues of one name fail startup: their
- * listeners have the same scope by default, so messages of one queue would be deleted as duplicates of the other's.
- * Listeners share keys across queues only if both set {@code scope}.
+ * Compares the listeners of an application that share a queue or a scope.
  *
- * <p>Warns of listeners that share a queue or a scope with different settings. SQS delivers a message to any listener
- * of its queue, and redelivers it to any other: a listener with another scope handles it again. Listeners of other
- * applications are not detected. {@link PlainListeners} warns of listeners that claim no keys.
+ * <p>Startup fails if two different queues have the same name, because their listeners then have the same scope by
+ * default. Messages of one queue would be deleted as duplicates of messages of the other queue. Listeners of different
+ * queues may share keys only if both listeners set {@code scope}.
  *
- * <p>Queues are compared twice. When containers are made, the texts of their listeners are compared. When containers
- * start and their clients have found the queues, regions, accounts and servers are compared. Listeners in observe mode
- * are compared by their first message.
+ * <p>Differences between listeners that share a queue or a scope are logged at WARN. For example, SQS may redeliver a
+ * message to another listener of the queue, and a listener with another scope handles the message again. {@link
+ * PlainListeners} checks listeners that claim no keys. Listeners of other applications are not detected.
+ *
+ * <p>Queues are compared twice. When a container is made, the names or URLs that its listener uses are compared. When a
+ * container starts, its client has found the queues, so regions, accounts and servers are compared, too. For a listener
+ * in observe mode, the second comparison takes place at the first message of a queue.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE) // Runs before checks that remember a subscription.
 public final class SharedQueues implements SubscriptionCheck {
@@ -38,13 +40,13 @@ public final class SharedQueues implements SubscriptionCheck {
 
     private final ListenerRegistry listeners;
 
-    /** @param listeners collects each listener that may share its queue or scope with others */
+    /** @param listeners collects the exactly-once listeners of the application */
     public SharedQueues(ListenerRegistry listeners) {
         this.listeners = listeners;
     }
 
     /**
-     * Adds the queues of a container that is made.
+     * Adds the queues of a new container, and compares them with the queues of earlier containers.
      *
      * @throws InvalidListenerException if the listener would unintentionally share keys with a listener of another
      *     queue
@@ -60,7 +62,10 @@ public final class SharedQueues implements SubscriptionCheck {
         }
     }
 
-    /** Requires separate keys. For two observed listeners only logs, because these never fail startup. */
+    /**
+     * Checks that two listeners do not share keys by chance. If both listeners are observed, a violation is only
+     * logged, because observed listeners never fail startup.
+     */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
             other.requireOwnKeys(added);
@@ -78,7 +83,10 @@ public final class SharedQueues implements SubscriptionCheck {
                 refused.getMessage());
     }
 
-    /** Compares a queue whose attributes have been read, before its listener receives anything. */
+    /**
+     * Compares a queue with the queues of other listeners, after the queue's attributes have been read, and before its
+     * listener receives messages.
+     */
     @Override
     public void require(Subscription subscription) {
         if (subscription.visibility() instanceof SqsQueue queue) {
@@ -87,8 +95,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Returns a check of an observed listener's queues, by their URLs. The check throws an {@link
-     * InvalidListenerException} for a queue whose keys must not be recorded.
+     * Returns a check for an observed listener, which gets the URL of a queue. The check throws an {@link
+     * InvalidListenerException} if keys of the queue must not be recorded.
      */
     public Consumer<String> observing(String id) {
         ConcurrentMap<String, Optional<InvalidListenerException>> known = new ConcurrentHashMap<>();
@@ -114,8 +122,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Adds a queue that was found. Synchronized, because containers start in parallel: the second of two must see the
-     * first.
+     * Adds a queue that a client has found, and compares it with the other queues. Synchronized, because containers
+     * start in parallel, and of two queues that are found at once, the second must be compared with the first.
      */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
