@@ -27,14 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records claims for handlers that do not wait for them. Handlers' threads put each start and each end into one queue.
- * A single thread passes the starts and ends to the claim store, in the order of the queue and in batches.
+ * Records claims for handlers that do not wait for claims. Handlers' threads put each start and each end into one
+ * queue. A single thread passes the starts and ends to the claim store, in the order of the queue and in batches.
  *
  * <p>Three rules always hold:
  * <ul>
  * <li>No call on a handler's thread waits or throws.
  * <li>The number of pending observations is limited. Runs beyond the limit are counted as not observed.
- * <li>A key is recorded as completed only if its handler succeeded while it had the claim.
+ * <li>A key is recorded as completed only if its handler succeeded, and held the claim until the end.
  * </ul>
  *
  * <p>Some runs may not be observed, and an overlap may be reported late. Leases are not renewed, so a handler may run
@@ -225,7 +225,8 @@ public final class ObservedClaims implements AutoCloseable {
 
     /**
      * Records the ends of runs. If a run had a claim that no longer holds the key, another handler has taken the key
-     * over while this run's handler was running. Such a run is reported as an overlap.
+     * over while this run's handler was running. The run is then reported as an overlap, unless the other handler ran
+     * in this instance.
      */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();

@@ -52,8 +52,7 @@ public final class ObservedCounts implements ObservationCounter {
     private final RepeatedLines lines = new RepeatedLines();
 
     /**
-     * The observations of one listener on one queue, as the endpoint shows them. This instance has made them since
-     * startup.
+     * The observations of one listener on one queue by this instance since startup, as the endpoint shows them.
      *
      * @param summary a sentence about the effects that enforce mode would have prevented
      * @param sinceStart the number of observations of each outcome, by {@link ObservedOutcome#tag()}
@@ -73,7 +72,7 @@ public final class ObservedCounts implements ObservationCounter {
      *
      * @param key the key's hash, as in logs
      * @param outcome the {@link ObservedOutcome#tag()} of the latest observation
-     * @param times the number of observations; counted anew if the key was dropped in favor of later keys
+     * @param times the number of observations; begins at 1 again if the key was dropped because of later keys
      * @param secondsAgo seconds since the latest observation
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}

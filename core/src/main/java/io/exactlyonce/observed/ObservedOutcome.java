@@ -3,9 +3,9 @@ package io.exactlyonce.observed;
 import java.util.Locale;
 
 /**
- * The outcome of a claim that was recorded while its handler ran, and so did not wait for the claim. Each observed
- * delivery counts as one outcome when the claim is answered. If another instance takes the key over later, the delivery
- * counts as an {@link #OVERLAP}, too, when its handler ends.
+ * The outcome of a claim in observe mode, in which handlers do not wait for claims. Each observed delivery counts as
+ * one outcome when the claim is recorded. If another instance takes the key over before the handler ends, the delivery
+ * counts as an {@link #OVERLAP}, too.
  */
 public enum ObservedOutcome {
     /** The key was acquired. Enforce mode would also have called the handler, with a claim that is not in doubt. */

@@ -54,7 +54,7 @@ public final class ObservedRun {
 
     /**
      * True if a later run of this instance acquired the key. The later run has reported the overlap, so this run does
-     * not report it again.
+     * not report the overlap again.
      */
     boolean isTakenOverHere;
 
@@ -93,7 +93,7 @@ public final class ObservedRun {
         return request;
     }
 
-    /** Returns whether the contents of this run and of another one are known to differ. */
+    /** Returns whether the contents of this run and of another run are known to differ. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }

@@ -59,7 +59,10 @@ public record MessageConversion(
      */
     public static final String OBSERVATION = "micrometer.observation";
 
-    /** The delay header. Senders that use Spring Cloud AWS leave it in the message attributes, so it is not removed. */
+    /**
+     * The delay header. Senders that use Spring Cloud AWS leave the header in the message attributes, so the header is
+     * harmless.
+     */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
     private static final Set<String> RESERVED =
@@ -98,7 +101,7 @@ public record MessageConversion(
         return new MessageConversion(converter, contextOf(payload, context), payload, Map.copyOf(named));
     }
 
-    /** Returns the name of the class as which payloads are read, for log messages. */
+    /** Returns the name of the payload's class, for log messages. */
     public String readAs() {
         return payload == null ? "its payload type" : payload.raw().getName();
     }
@@ -121,7 +124,7 @@ public record MessageConversion(
         return attribute == null ? null : attribute.stringValue();
     }
 
-    /** Returns whether the converter would load and make any class that a sender names. */
+    /** Returns whether the converter would load, and create objects of, any class that a sender names. */
     private boolean mapsAnyName() {
         return converter instanceof AbstractMessagingMessageConverter<?> spring
                 && spring.isUsingDefaultPayloadTypeMapper();
@@ -142,8 +145,9 @@ public record MessageConversion(
     }
 
     /**
-     * Returns a context that names the class to read, or no class if the payload is left as text. Returns the given
-     * context if the payload's type is not known, or if the context is not Spring Cloud AWS's own.
+     * Returns a context for the payload's type. The context names the class to read. If the payload is to be left as
+     * text, the context names no class. Returns the given context if the payload's type is not known, or if the context
+     * is not Spring Cloud AWS's own.
      */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
@@ -168,7 +172,7 @@ public record MessageConversion(
             org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
         Object payload = converted.getPayload();
         // If the application's payload type mapper has chosen the class, the payload was read without type arguments.
-        // So it is read again, from the body.
+        // So the payload is read again, from the body.
         Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
                 ? source.body()
                 : payload;
@@ -191,7 +195,7 @@ public record MessageConversion(
 
     /**
      * Returns whether a converter can read types with their type arguments. Returns true for a converter that does not
-     * use Spring's payload converters, because its abilities are not known.
+     * use Spring's payload converters, because it may read types in its own way.
      */
     public static boolean readsInFull(MessagingMessageConverter<?> converter) {
         MessageConverter payloads = payloads(converter);

@@ -147,9 +147,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the types that a sender may choose for the payload, by class name. They are this type, the subclasses
-     * that it permits as a sealed type, and the subclasses that its {@link JsonSubTypes} name. The same applies to each
-     * subclass.
+     * Returns the types that a sender may choose for the payload, by class name: this type, its subclasses if it is
+     * sealed, and the subclasses that its {@link JsonSubTypes} name. The same applies to each subclass.
      */
     public Map<String, PayloadType> permitted() {
         Map<String, PayloadType> permitted = new LinkedHashMap<>();
@@ -174,8 +173,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type of a subclass. If the subclass passes its type variables on to this class, they get the values
-     * that this type has for them.
+     * Returns the type of a subclass. Type variables that the subclass passes on to this class get the values that this
+     * type has for them.
      */
     private PayloadType as(Class<?> subclass) {
         if (full == null || subclass.getTypeParameters().length == 0) {
@@ -210,8 +209,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
     /**
-     * A parameter that takes the payload alone, with its full type. Spring's converters see it in place of the actual
-     * parameter, which may take the payload within another type, such as a {@code Message}.
+     * A parameter that takes the payload alone, with its full type. Spring's converters get this parameter in place of
+     * the actual parameter, which may take the payload within another type, such as a {@code Message}.
      */
     private static final class FullType extends MethodParameter {
 

@@ -112,7 +112,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
 
     /**
      * Adds two headers to a message: this object, and a {@link RenewingVisibility} in place of Spring Cloud AWS's own
-     * visibility. The two headers replace message attributes of the same names. Both headers are added in one step,
+     * visibility. The two headers replace message attributes of the same names. A single step adds both headers,
      * because each step copies all headers.
      */
     public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {

@@ -73,8 +73,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns what is wrong with the message's ID or receipt handle; {@code null} if both are usable. Without these,
-     * the message can neither be handled nor returned.
+     * Returns what is wrong with the message's ID or receipt handle; {@code null} if both are usable. Without a usable
+     * ID and a usable receipt handle, the message can neither be handled nor returned.
      */
     public @Nullable String flaw() {
         String flaw = flaw("message ID", messageId(), LONGEST_ID);
@@ -123,8 +123,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
      * zero instead of a negative age: the answer's date has whole seconds, so a message that was sent in the same
      * second seems to have been sent later.
      *
-     * @param answeredAt the date in SQS's answer; {@code null} if it is not known. This machine's clock is not used,
-     *     because it may differ from SQS's clock
+     * @param answeredAt the date in SQS's answer; {@code null} if the date is not known. This date is used instead of
+     *     this machine's clock, which may differ from SQS's clock
      */
     public @Nullable Duration age(@Nullable Instant answeredAt) {
         long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);

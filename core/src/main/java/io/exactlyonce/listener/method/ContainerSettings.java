@@ -203,7 +203,7 @@ public final class ContainerSettings {
 
     /**
      * Returns these settings for handlers that run on an application's executor, which may have fewer threads than
-     * messages are in flight.
+     * there are messages in flight.
      */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);
@@ -297,9 +297,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the type of payloads. This is usually the declared type, because it has type arguments, which the
-     * inferred class lacks. If the application's inferrer has chosen another class, such as a subclass, the inferred
-     * class is used.
+     * Returns the type of payloads: usually the declared type, because it has type arguments, which the inferred class
+     * lacks. If the application's inferrer has chosen another class, such as a subclass, the inferred class is used.
      */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
         // Spring Cloud AWS takes a claim for the payload if its list of resolvers lacks the library's resolver.

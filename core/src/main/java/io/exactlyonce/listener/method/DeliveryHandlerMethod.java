@@ -26,7 +26,7 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
  * Calls a listener's method for a message, or for a batch, as one {@link ListenerInvocation}. Delegates to the original
- * handler method, because a copy of it would lack its argument resolvers.
+ * handler method, because a copy would lack the argument resolvers of the original.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
@@ -97,7 +97,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // Before the call reaches advice, Spring makes the arguments. A failure to make them may quote the message.
+            // Spring makes the arguments before the call reaches advice. An exception from that step may quote the
+            // message.
             throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
                     ? failure
                     : withoutContent(invocation, failure);
@@ -135,8 +136,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Throws an exception if a batch's result names failed messages. Spring Cloud AWS ignores results, so without the
-     * exception it would delete all messages of the batch, including the failed ones.
+     * Throws an exception if a batch's result names failed messages. Spring Cloud AWS ignores results. Without the
+     * exception, Spring Cloud AWS would delete all messages of the batch, including the failed ones.
      */
     private @Nullable Object requireAllSucceeded(@Nullable Object result, Message<?> batch) {
         RuntimeException failed = FailedItems.in(result, method, size(batch));
@@ -173,9 +174,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Logs that arguments cannot be made from a message, and returns an exception that replaces Spring's. Spring's
-     * exception would end in logs, although it quotes a value, or the payload and the headers, with the sender's line
-     * breaks.
+     * Logs that arguments cannot be made from a message, and returns an exception in place of Spring's exception.
+     * Spring's exception must not reach logs, because it quotes a value, or the payload and the headers, with the
+     * sender's line breaks.
      */
     private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
         ReceivedMessage first = ReceivedMessage.require(invocation.messages().get(0));

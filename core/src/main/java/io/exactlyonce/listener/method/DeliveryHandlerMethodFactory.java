@@ -38,9 +38,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     }
 
     /**
-     * Passes the resolvers on to the original factory. If the list lacks the resolver of claims, because a later
-     * configurer has changed the list, adds the resolver in front. At the end, the resolver would never be called,
-     * because Spring Cloud AWS's last resolver takes every parameter.
+     * Passes the resolvers on to the original factory. Adds the resolver of claims in front if the list lacks it, which
+     * a later configurer can cause. At the end, the resolver would never be called, because Spring Cloud AWS's last
+     * resolver takes every parameter.
      */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
@@ -64,8 +64,8 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // A JDK proxy that claims keys can be called only by the interface's method. For all other beans, the method is
-        // called that Spring Cloud AWS chose.
+        // A JDK proxy that claims keys can be called only by the interface's method. For all other beans, the callable
+        // method is the one that Spring Cloud AWS chose.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())

@@ -21,8 +21,8 @@ final class HandlerChoice extends CompositeInvocableHandler {
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // Spring Cloud AWS calls a listener on a method whatever the method's parameters are. It chooses among the
-        // methods of a class by their parameters.
+        // Spring Cloud AWS calls a listener on a method whatever the method's parameters are. For a listener on a
+        // class, Spring Cloud AWS chooses the method by its parameters.
         super(
                 handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()

@@ -12,7 +12,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * A listener method with its annotation. The annotation is on the method, perhaps as a meta-annotation, or on the
- * class. If it is on the class, it applies to all {@link SqsHandler} methods of the class, which are one listener.
+ * class. An annotation on the class applies to all {@link SqsHandler} methods of the class, which are one listener.
  *
  * @param method the handler
  * @param annotation the annotation

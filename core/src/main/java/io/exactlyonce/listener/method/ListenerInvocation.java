@@ -106,7 +106,7 @@ final class ListenerInvocation implements Handler {
         ENTERING.set(this);
     }
 
-    /** Removes the mark from this thread, so that the thread's later calls belong to no invocation. */
+    /** Removes the mark from this thread, so that later calls on this thread belong to no invocation. */
     static void leave() {
         ENTERING.set(null);
     }
@@ -405,10 +405,7 @@ final class ListenerInvocation implements Handler {
                 && !held.get(0).call().hasWorked();
     }
 
-    /**
-     * Returns the exception for a call that is refused. If the call is a retry, this is the failure that advice
-     * retries.
-     */
+    /** Returns the exception for a call that is refused. For a retry, returns the failure that advice retries. */
     private Exception refusal() {
         Exception retried = latestFailure;
         if (retried != null) {

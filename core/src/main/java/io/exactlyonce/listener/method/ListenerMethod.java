@@ -31,8 +31,8 @@ import org.springframework.util.ClassUtils;
  * @param signalsCompletion whether the method's work has ended when the method returns, or when its future completes
  * @param isAsync whether the method returns a future of its work
  * @param payload the type of payloads; {@code null} if the method takes no payload, or the type is not known
- * @param key evaluates the key of a message; if {@code null}, the key is in the message attribute, and without that
- *     attribute is the message's ID
+ * @param key evaluates the key of a message; if {@code null}, the key is the message attribute, or the message's ID if
+ *     the message lacks the attribute
  * @param fingerprint evaluates the content to compare with other messages of the key; if {@code null}, bodies are
  *     compared
  * @param scope the keys' scope; if {@code null}, the scope is the queue's name
@@ -149,8 +149,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns whether the listener ignores a key in the message attribute. This is so if the listener has a key
-     * expression that does not name the attribute.
+     * Returns whether the listener ignores a key in the message attribute, because the listener has a key expression
+     * that does not name the attribute.
      */
     public boolean ignoresKeyAttribute() {
         return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
@@ -162,8 +162,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the content to compare with the content of other messages of the key. This is the value of the
-     * fingerprint's expression, or the body if there is no expression.
+     * Returns the content to compare with the content of other messages of the key: the value of the fingerprint's
+     * expression, or the body if there is no expression.
      *
      * @throws UnusableKeyException if the expression has no usable value
      */

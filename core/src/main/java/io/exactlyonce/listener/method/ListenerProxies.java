@@ -139,9 +139,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether calls of a method bypass the object behind the proxy. Returns true for methods that a proxy
-     * cannot override, because they run on the proxy itself, whose fields are null. Returns true for static methods,
-     * too.
+     * Returns whether calls of a method bypass the object behind the proxy. A method that the proxy cannot override
+     * runs on the proxy itself, whose fields are null. Static methods bypass the object, too.
      *
      * @param type the bean's class
      */
@@ -167,8 +166,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Rejects a bean if frameworks call a method of the bean that a proxy cannot override. Such a method would run on
-     * the proxy itself, whose fields are null.
+     * Rejects a bean if frameworks call a method of the bean that a proxy cannot override. The method would run on the
+     * proxy itself, whose fields are null.
      *
      * @throws InvalidListenerException if the bean has such a method
      */
@@ -201,7 +200,7 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Makes the proxy that Spring is creating a subclass of its bean's class. Has an effect only while Spring searches
+     * Lets Spring create the bean's proxy as a subclass of the bean's class. Has an effect only while Spring searches
      * the bean's advice, because Spring reads the setting afterwards.
      */
     static void extendClass(BeanFactory beans) {

@@ -89,7 +89,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
 
     /**
      * Checks an observed listener by the rules for listeners that claim keys. Logs each violation, because startup
-     * would fail if the listener were enforced.
+     * would fail with {@code mode = enforce}.
      *
      * @param type the bean's class
      * @return whether the handler has finished its work when the handler returns, and leaves it to the container to
@@ -170,8 +170,11 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects a policy for messages without a key in two cases. Without a key expression, the policy would never apply,
-     * because each message has a key. With a claim in the handler's transaction, a handler cannot run without a claim.
+     * Rejects a policy for messages without a key in two cases:
+     * <ul>
+     * <li>The listener has no key expression. The policy would never apply, because each message has a key.
+     * <li>The handler runs in its claim's transaction, but the policy would run the handler without a claim.
+     * </ul>
      *
      * @param whenKeyMissing the policy of the annotation, or of the listener's configuration
      */
@@ -271,7 +274,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 : RETURN_THE_WORK;
     }
 
-    /** Returns whether a method takes a collection. Such a method counts as a method that takes batches. */
+    /** Returns whether a method takes a collection, and so counts as a method that takes batches. */
     static boolean isBatch(Method method) {
         return Arrays.stream(method.getParameterTypes()).anyMatch(Collection.class::isAssignableFrom);
     }

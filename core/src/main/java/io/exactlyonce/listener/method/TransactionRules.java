@@ -85,8 +85,8 @@ record TransactionRules(ListenerDeclaration declared) {
 
     /**
      * Checks that the method's own transaction can join the claim's transaction. Returns the settings with which the
-     * claim's transaction must begin. They are the settings of the method's own transaction, because timeout and
-     * isolation level can be set only at the beginning.
+     * claim's transaction must begin: the settings of the method's own transaction, because timeout and isolation level
+     * can be set only at the beginning.
      *
      * @param manager begins the claim's transaction
      * @param name the name by which the listener chose this manager; empty for the default manager

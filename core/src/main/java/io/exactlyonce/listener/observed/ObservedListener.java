@@ -87,8 +87,8 @@ record ObservedListener<T>(
 
     /**
      * Reads the key of a message, and returns a supplier that starts the message's run. If the key is not usable, or if
-     * keys of the queue must not be recorded, the supplier reports that the message is not observed. No exception
-     * reaches the caller, because key expressions and converters are the application's.
+     * keys of the queue must not be recorded, the supplier reports that the message is not observed. The application's
+     * key expressions and converters may throw exceptions, which do not reach the caller.
      */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
@@ -111,8 +111,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Passes the executor on to the wrapped listener. It may be Spring Cloud AWS's adapter of a blocking listener,
-     * which runs the listener on the executor.
+     * Passes the executor on to the wrapped listener. Spring Cloud AWS's adapter of a blocking listener needs the
+     * executor to run the listener.
      */
     @Override
     public void setTaskExecutor(TaskExecutor taskExecutor) {
@@ -136,8 +136,7 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            // The result's type is left open, because a handler's future may have a result of another type than the
-            // container expects.
+            // The result's type is left open, because a handler's future may have a result of another type than Void.
             Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
                         ended(runs, failure);
                         return null;

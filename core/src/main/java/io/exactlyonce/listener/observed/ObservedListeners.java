@@ -89,7 +89,7 @@ public final class ObservedListeners {
                 shared.observing(id),
                 signalsCompletion);
         container.setAsyncMessageListener(observed);
-        // If a container is set up a second time, it still has the interceptor of the first time.
+        // A container that is set up a second time still has the interceptor of the first time.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
             container.addMessageInterceptor(observed);
         }

@@ -43,8 +43,8 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
     }
 
     /**
-     * Checks that two listeners do not share keys by chance. They may share keys if they are on the same queue, or if
-     * both have set the scope.
+     * Checks that this listener and another one do not share keys by chance. Two listeners may share keys if they are
+     * on the same queue, or if both have set the scope.
      *
      * @throws InvalidListenerException if the listeners are on different queues and have the same scope, and one of
      *     them has not set the scope

@@ -82,8 +82,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
         /**
-         * No server listens at the address, or the server has not answered in time. If the SDK cannot connect, it may
-         * also report that its pool had no connection in time.
+         * No server listens at the address, or the server has not answered in time. If the SDK cannot connect, its
+         * exception may also report that its pool had no connection in time.
          */
         UNREACHABLE(
                 cause -> cause instanceof IOException
@@ -209,8 +209,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Returns the exception for a client's failed lookup, with the client's region and endpoint. Both may be unknown if
-     * the client is a class other than the SDK's own, such as an application's decorator.
+     * Returns the exception for a client's failed lookup, with the client's region and endpoint. Region and endpoint
+     * may be unknown if the client is a class other than the SDK's own, such as an application's decorator.
      */
     public static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<StackTraceElement> unsupported = Causes.of(cause)

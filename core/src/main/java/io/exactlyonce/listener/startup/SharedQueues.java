@@ -123,7 +123,7 @@ public final class SharedQueues implements SubscriptionCheck {
 
     /**
      * Adds a queue that a client has found, and compares it with the other queues. Synchronized, because containers
-     * start in parallel, and of two queues that are found at once, the second must be compared with the first.
+     * start in parallel. If two queues are found at once, the second must be compared with the first.
      */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
