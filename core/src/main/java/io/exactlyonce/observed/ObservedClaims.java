@@ -151,8 +151,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Takes a batch of steps from the queue, and sends the starts to the store before the ends. The batch ends before
-     * the start of a key that already has a step in the batch, because the key's new claim must follow the end of its
+     * Takes a batch of steps from the queue, and sends the starts to the store before the ends. A start whose key
+     * already has a step in this batch waits for the next batch, so that the key's new claim follows the end of its
      * earlier run.
      */
     private void work() {

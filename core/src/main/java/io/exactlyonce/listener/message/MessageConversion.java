@@ -73,9 +73,9 @@ public record MessageConversion(
     private static final String NUMBER = "Number";
 
     /**
-     * The number types that Spring Cloud AWS can read. Attributes of other number types are changed to plain numbers,
-     * because Spring Cloud AWS would load the class that the type names, and run its initializer, before it rejects the
-     * class.
+     * The number types that Spring Cloud AWS can read. Attributes of other number types are changed to plain numbers.
+     * Spring Cloud AWS would load the class that such a type names, and run the class's initializer, before it rejects
+     * the class.
      */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),

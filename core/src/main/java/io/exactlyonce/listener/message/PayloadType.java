@@ -192,8 +192,12 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns whether a sender could choose any class for the payload. Returns true for an abstract type outside of the
-     * JDK that does not list its subclasses, and that has no annotation that defines how JSON becomes an object.
+     * Returns whether a sender could choose any class for the payload. Returns true if the type meets three conditions:
+     * <ul>
+     * <li>The type is abstract, and not part of the JDK.
+     * <li>The type does not list its subclasses.
+     * <li>The type has no annotation that defines how JSON becomes an object.
+     * </ul>
      */
     public boolean isOpen() {
         return Modifier.isAbstract(raw.getModifiers())

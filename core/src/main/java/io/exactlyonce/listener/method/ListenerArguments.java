@@ -37,8 +37,8 @@ final class ListenerArguments {
      * @param passed the arguments for all messages, as advice has passed them on
      * @param messages all messages
      * @param wanted the deliveries of the messages whose keys are held, in the order of the messages
-     * @throws IllegalStateException if a message must be left out, and advice has passed on a list with another number
-     *     of items, so that the message's item is not known
+     * @throws IllegalStateException if a message must be left out, but advice has passed on another number of messages,
+     *     so that the argument's item for the message is not known
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();

@@ -174,9 +174,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Reports the ends of runs. If a batch handler has named failed messages, the other messages count as successful,
-     * because their effects have happened, although SQS redelivers all messages of the batch. If it is not known
-     * whether the work has ended, no key counts as completed.
+     * Reports the ends of runs. If a batch handler has named failed messages, the other messages count as successful.
+     * Their effects have happened, although SQS redelivers all messages of the batch. If it is not known whether the
+     * work has ended, no key counts as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null
