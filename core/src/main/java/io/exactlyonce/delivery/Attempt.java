@@ -16,12 +16,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
- * A delivery's attempt at its key: what is to be claimed, the claim, and how the attempt ended.
+ * A delivery's attempt at its key: the claim that the listener wants, the claim that the store granted, and the
+ * outcome.
  *
- * <p>An attempt belongs to one thread at a time. The claiming thread passes it to the handler's thread, and the
- * handler's thread to the thread that records the outcome. If the delivery waits, the attempt belongs to the thread
- * that looks up waiting keys. Between these threads, the store's queue, the executor, futures, the set of waiting
- * deliveries and the compare-and-set of the delivery's state publish it. Any thread may use the {@link Delivery}.
+ * <p>An attempt belongs to one thread at a time, and is passed on: from the claiming thread to the handler's thread,
+ * and from the handler's thread to the thread that records the outcome. If the delivery waits, the attempt belongs to
+ * the thread that looks up waiting keys. The store's queue, the executor, futures, the set of waiting deliveries and
+ * the compare-and-set of the delivery's state make an attempt's fields visible to its next thread. Any thread may use
+ * the {@link Delivery} itself.
  */
 public final class Attempt {
 
@@ -29,15 +31,15 @@ public final class Attempt {
     @FunctionalInterface
     public interface SentContent {
 
-        /** Returns a text that the sender added to the payload under a name; {@code null} if there is none. */
+        /** Returns the text that the sender added to the payload under this name; {@code null} if there is none. */
         @Nullable String header(String name);
 
-        /** Returns the message as the handler gets it. Not available after {@link #forget}. */
+        /** Returns the message in the form that the handler gets. Throws after {@link #forget}. */
         default Message<?> message() {
             throw new IllegalStateException("The content of this message is not known any more");
         }
 
-        /** Drops body, payload and headers, because no handler needs them any more. */
+        /** Drops body, payload and headers. Called when no handler needs them any more. */
         default void forget() {}
     }
 
@@ -55,7 +57,7 @@ public final class Attempt {
     private @Nullable MissingKeyPolicy missing;
     private @Nullable Claim unprotected;
 
-    /** Volatile, because an error handler may read it on another thread. */
+    /** Volatile, because an error handler may read this field on another thread. */
     private volatile @Nullable String failure;
 
     Attempt(Delivery delivery) {
@@ -67,8 +69,8 @@ public final class Attempt {
     }
 
     /**
-     * Drops the content, which a sender may make as long as a queue permits, and a converter many times longer. Ids,
-     * receipt handle and key stay.
+     * Drops the content of the message, to free memory. The body may be as large as SQS permits, and the converted
+     * payload may be many times larger. Ids, receipt handle and key stay.
      */
     public void forgetContent() {
         sent.forget();
@@ -78,22 +80,26 @@ public final class Attempt {
         }
     }
 
-    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is forgotten. */
+    /**
+     * Returns the text that the sender added under this name; {@code null} if there is none, or after {@link
+     * #forgetContent}.
+     */
     public @Nullable String sent(String name) {
         return sent.header(name);
     }
 
-    /** Returns the message as the handler gets it. Not available after {@link #forgetContent}. */
+    /** Returns the message in the form that the handler gets. Throws after {@link #forgetContent}. */
     public Message<?> message() {
         return sent.message();
     }
 
     /**
-     * Sets the claim that the listener specifies.
+     * Sets the claim that the listener wants.
      *
-     * @param wanted {@code null} if the message has no usable key: it is returned with backoff
-     * @param group the message's group on a FIFO queue, else empty
-     * @param keepsResult whether the handler's result is stored; a batch handler has no result for a single message
+     * @param wanted {@code null} if the message has no usable key; the message is then returned with backoff
+     * @param group the message's group on a FIFO queue; empty on a standard queue
+     * @param keepsResult whether the handler's result is stored; false for a batch handler, whose result belongs to no
+     *     single message
      */
     public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
         this.spec = wanted;
@@ -102,11 +108,11 @@ public final class Attempt {
     }
 
     /**
-     * Sets what happens to a message without a key.
+     * Sets how a message without a key is treated.
      *
-     * @param policy the listener's
+     * @param policy the listener's policy for such messages
      * @param standIn names the delivery in log lines and events, in place of a key
-     * @param unprotected the handler's substitute for a claim
+     * @param unprotected the handler gets this object in place of a claim
      */
     public void specifyWithoutKey(MissingKeyPolicy policy, ClaimKey standIn, Claim unprotected, String group) {
         this.missing = policy;
@@ -118,8 +124,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns the policy for a message without a key, once. Returns {@code null} for a message with a key, and for
-     * later calls.
+     * Returns the policy for a message without a key. Returns {@code null} for a message with a key. Each call after
+     * the first returns {@code null}, too.
      */
     public @Nullable MissingKeyPolicy takeMissingKey() {
         MissingKeyPolicy taken = missing;
@@ -127,7 +133,7 @@ public final class Attempt {
         return taken;
     }
 
-    /** Returns whether the handler is called without a claim. */
+    /** Returns whether the handler is called without a claim, because the message has no key. */
     public boolean isUnprotected() {
         return unprotected != null;
     }
@@ -136,22 +142,25 @@ public final class Attempt {
         return group;
     }
 
-    /** Returns the claim that the listener specifies. Only if the message has a usable key. */
+    /** Returns the claim that the listener wants. Call this only if {@link #hasKey} returns true. */
     public ClaimSpec spec() {
         return Objects.requireNonNull(spec);
     }
 
-    /** Returns whether the message has a usable key. */
+    /**
+     * Returns whether the message has a usable key. Also true for a message without a key whose handler is called
+     * without a claim: a name of the delivery stands in for the key.
+     */
     public boolean hasKey() {
         return spec != null;
     }
 
-    /** Returns the key to claim. Only if the message has a usable key. */
+    /** Returns the key to claim. Call this only if {@link #hasKey} returns true. */
     public ClaimKey key() {
         return spec().key();
     }
 
-    /** Returns whether the key is claimed in an application transaction, together with the handler's effects. */
+    /** Returns whether the key is claimed in the application's transaction, together with the handler's effects. */
     public boolean isTransactional() {
         return spec != null && spec.transaction() != null;
     }
@@ -160,18 +169,24 @@ public final class Attempt {
         return keepsResult;
     }
 
-    /** Starts processing, unless the listener stopped. Returns whether processing started, now or before. */
+    /**
+     * Starts processing, unless the listener stopped first. Returns true if this call or an earlier call started
+     * processing.
+     */
     public boolean begin() {
         processingStarted = processingStarted || delivery.beginProcessing();
         return processingStarted;
     }
 
-    /** Returns whether the key must still be claimed: there is a key, and no request for it was made yet. */
+    /**
+     * Returns whether the key must still be claimed. False if there is no key, or if a request for the key was already
+     * made.
+     */
     public boolean isToBeClaimed() {
         return spec != null && request == null;
     }
 
-    /** Makes the request for the key. */
+    /** Makes the request that claims the key. */
     public ClaimRequest makeRequest(ClaimSettings terms) {
         request = terms.request(spec(), delivery.settings().window());
         return request;
@@ -186,11 +201,11 @@ public final class Attempt {
     }
 
     /**
-     * Takes the claim that the store granted. Its lease is renewed from now on.
+     * Takes the claim that the store granted, and renews its lease from now on.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
-     * @param fence ties the caller's own transaction to the claim
-     * @return false if the listener stopped meanwhile, and the caller must release the claim
+     * @param fence binds the caller's own transaction to the claim
+     * @return false if the listener stopped first, so that the caller must release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
         MessageVisibility renewed = delivery.visibility();
@@ -199,14 +214,14 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Continues without a claim: the store is not called, and no lease is renewed. */
+    /** Lets the delivery continue without a claim. The store is not called, and no lease is renewed. */
     public void runUnprotected(ClaimSettings terms) {
         makeRequest(terms);
         claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
         delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Takes a claim that an open transaction holds. No lease is renewed. */
+    /** Takes a claim that an open transaction holds. Such a claim has no lease to renew. */
     public void acquiredWithin(HeldClaim held) {
         claim = held;
     }
@@ -215,21 +230,25 @@ public final class Attempt {
         return claim != null;
     }
 
-    /** Returns the claim that this attempt holds. Only while it holds one. */
+    /** Returns the claim that this attempt holds. Call this only if {@link #isAcquired} returns true. */
     public HeldClaim claim() {
         return Objects.requireNonNull(claim);
     }
 
-    /** Returns the claim that the handler gets. Only while {@link #isAcquired}. */
+    /** Returns the claim that the handler gets. Call this only if {@link #isAcquired} returns true. */
     public Claim handlersClaim() {
         Claim none = unprotected;
         return none == null ? claim() : none;
     }
 
     /**
-     * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and its
-     * lease is valid by this JVM's clock. Without a claim, its visibility timeout must be valid instead. Callers check
-     * this right before the call, and again after any step that may block.
+     * Returns whether the handler may be called now. All of these must be true:
+     * <ul>
+     * <li>The delivery was not stopped.
+     * <li>Its timeout has not expired.
+     * <li>Its lease is valid by this JVM's clock. If the handler runs without a claim, the visibility timeout must be valid.
+     * </ul>
+     * <p>Callers check this right before the call, and again after any step that may block.
      */
     public boolean isReady() {
         return claim != null
@@ -240,7 +259,10 @@ public final class Attempt {
                 && !delivery.visibility().isPastTimeout();
     }
 
-    /** Returns whether the handler runs, was not stopped, and has a valid lease by this JVM's clock. */
+    /**
+     * Returns whether the handler runs and was not stopped. If the claim has a lease, the lease must be valid by this
+     * JVM's clock. A claim of a transaction has no lease.
+     */
     public boolean mayWork() {
         return delivery.isHandling()
                 && (isTransactional()
@@ -249,10 +271,12 @@ public final class Attempt {
     }
 
     /**
-     * Sets the outcome of the attempt, to be recorded. If the effect has happened, the outcome is a completion: from
-     * here on, the message is deleted or abandoned, but not returned. Without a claim, nothing is recorded.
+     * Sets the outcome of the attempt, which is recorded later. If the handler's effect has happened, the outcome is a
+     * completion. After a completion, the message is deleted or abandoned, and never returned. An attempt without a
+     * claim has nothing to record.
      *
-     * @return false if the listener's stop has already released the claim
+     * @return false if another thread changed the delivery's state first, such as the listener's stop, which releases
+     *     the claim
      */
     public boolean resolve(ClaimResolution outcome) {
         if (isUnprotected()) {
@@ -276,8 +300,8 @@ public final class Attempt {
     }
 
     /**
-     * Releases the claim, not in doubt, because the handler was not called. Does nothing if the listener's stop
-     * releases it.
+     * Releases the claim because the handler was not called, so that the key is not in doubt. Does nothing if the
+     * listener's stop releases the claim.
      */
     public void release(String reason) {
         claim = null;
@@ -288,7 +312,7 @@ public final class Attempt {
         }
     }
 
-    /** Takes the outcome of the attempt, to record it; {@code null} if there is nothing to record. */
+    /** Removes and returns the outcome that is to be recorded; {@code null} if there is nothing to record. */
     public @Nullable ClaimResolution takeResolution() {
         ClaimResolution taken = resolution;
         resolution = null;
@@ -296,8 +320,8 @@ public final class Attempt {
     }
 
     /**
-     * Sets the failure of the attempt. Only the first failure counts, because the handler's own failure comes before
-     * others. An application exception is kept without its message, which may quote a payload.
+     * Sets the failure of the attempt, if none is set. The first failure is the handler's own, and later failures only
+     * follow from it. The message of an application exception is left out, because it may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
@@ -314,8 +338,9 @@ public final class Attempt {
 
     /**
      * Returns a text about the attempt's failure: the exception's class, the attempt's number and the key. If the
-     * claim's transaction failed, the text also has the reason. {@code null} without a failure, or without a usable
-     * key.
+     * claim's transaction failed, the text also contains the exception's message.
+     *
+     * @return {@code null} if there is no failure, or the message has no usable key
      */
     public @Nullable String failure() {
         return failure;

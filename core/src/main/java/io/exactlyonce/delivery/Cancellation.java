@@ -11,17 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops one call of a handler: first its thread, then the future that continues after its method. The deliveries of a
- * batch share it. Thread-safe: one thread runs the call, and any thread may stop it.
+ * Stops one call of a handler. While the handler's method runs, its thread is interrupted. If the method has returned a
+ * future, the future is cancelled. All deliveries of a batch share one instance. Thread-safe: one thread runs the call,
+ * and any thread may stop it.
  *
- * <p>Advice around the application's method may call the method several times, or not at all. If these calls are
- * reported ({@link #awaitWork}), no call begins after a stop. A stop before, between or after them has not ended any
- * work.
+ * <p>Advice around the application's method may call the method several times, or not at all. Once {@link #awaitWork}
+ * was called, each call of the method is reported here. After a stop, no call of the method begins. A stop counts as a
+ * stop of the handler's work only if a call of the method is running.
  *
- * <p>An interrupt reaches the thread at most once, and only while the thread is inside the handler: afterwards the
- * thread completes claims or belongs to another delivery. The future is cancelled at most once. The cancellation
- * completes an ordinary {@link CompletableFuture} at once, even if the work behind it ignores the cancellation. So the
- * end of such a future says nothing about the work.
+ * <p>The thread is interrupted at most once, and only while it is inside the handler. After the handler, the thread
+ * completes claims or belongs to another delivery. The future is cancelled at most once. An ordinary {@link
+ * CompletableFuture} completes at once when it is cancelled, even if the work behind the future continues. So the end
+ * of a cancelled future does not show that the work has ended.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -41,8 +42,8 @@ public final class Cancellation implements AutoCloseable {
     private Executor cancellations = Runnable::run;
 
     /**
-     * Stops the call: interrupts the thread if it is inside the handler, and cancels the future that continues now or
-     * later.
+     * Stops the call. Interrupts the thread if it is inside the handler. Cancels the future that the handler has
+     * returned, or returns later.
      */
     public void stop() {
         synchronized (this) {
@@ -60,7 +61,7 @@ public final class Cancellation implements AutoCloseable {
         return inside;
     }
 
-    /** Returns the stack of the thread that is inside the handler; empty if none is. */
+    /** Returns the stack of the thread that is inside the handler; empty if the thread has left the handler. */
     public synchronized StackTraceElement[] stack() {
         return inside ? thread.getStackTrace() : new StackTraceElement[0];
     }
@@ -70,17 +71,23 @@ public final class Cancellation implements AutoCloseable {
         return interruptedWork || cancelled;
     }
 
-    /** Returns whether a stop was requested, even if it did not reach the work. */
+    /** Returns whether a stop was requested, even if the stop did not reach the work. */
     public synchronized boolean isStopRequested() {
         return stopRequested;
     }
 
-    /** Called if the calls of the method are reported from now on. */
+    /**
+     * Called if each call of the application's method is reported from now on, by {@link #beginWork} and {@link
+     * #endWork}.
+     */
     public synchronized void awaitWork() {
         reportsWork = true;
     }
 
-    /** Called before the method. Returns whether the method may be called: false after a stop. */
+    /**
+     * Called before each call of the application's method. Returns false after a stop, and the method must not be
+     * called.
+     */
     public synchronized boolean beginWork() {
         if (stopRequested) {
             return false;
@@ -90,33 +97,36 @@ public final class Cancellation implements AutoCloseable {
         return true;
     }
 
-    /** Called when a call of the method has ended. */
+    /** Called when a call of the application's method has ended. */
     public synchronized void endWork() {
         working--;
     }
 
     /**
-     * Called if a failure prevents the call of the method. Advice may return a result for other failures, but not for
-     * this one.
+     * Called if a failure prevents a call of the application's method. Advice may catch the failure and return a
+     * result. Unless the method was called at all, the handler counts as failed nevertheless.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
 
     /**
-     * Returns the failure for which the only call of the method was refused; {@code null} if there is none, or the
-     * method was called.
+     * Returns the failure that prevented a call of the application's method. Returns {@code null} if there is none, or
+     * if there was another call that ran.
      */
     public synchronized @Nullable Exception refusal() {
         return hasWorked ? null : refusal;
     }
 
-    /** Returns whether the method was called, or may have been. */
+    /** Returns whether the application's method was called. Returns true if calls are not reported. */
     public synchronized boolean hasWorked() {
         return hasWorked || !reportsWork;
     }
 
-    /** Leaves the handler, and clears our interrupt if the handler did not notice it. */
+    /**
+     * Called when the thread leaves the handler. If the handler did not notice the interrupt of {@link #stop}, clears
+     * it.
+     */
     @Override
     public synchronized void close() {
         inside = false;
@@ -126,12 +136,12 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called when the handler's method returned a future of its work.
+     * Called when the handler's method has returned a future.
      *
      * @param returned completes when the work ends
-     * @param cancellations runs the cancellation, which calls back the code that waits for the future
-     * @param ended is called with the result or the failure, on any thread that completes the future
-     * @return completes after {@code ended} was called; fails with its exception
+     * @param cancellations runs the cancellation of the future, which may call code that waits for the future
+     * @param ended is called with the result or the failure, on the thread that completes the future
+     * @return completes after {@code ended} has returned; fails if {@code ended} throws
      */
     public CompletableFuture<Void> continueWith(
             CompletableFuture<?> returned,
@@ -149,8 +159,9 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called if nothing can cancel the work or detect its end. Returns the reason as a cancellation, which the work may
-     * have ignored.
+     * Called if the handler's stage cannot become a future, so that nothing can cancel the work or detect its end.
+     * Returns an exception with the reason. The exception is a cancellation, because after a cancellation, too, the
+     * work may continue.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -159,12 +170,15 @@ public final class Cancellation implements AutoCloseable {
         return unknown;
     }
 
-    /** Returns whether the work may continue although its future failed, because the engine cancelled the future. */
+    /**
+     * Returns whether the work may continue although its future has failed. True if the future failed because it was
+     * cancelled here.
+     */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }
 
-    /** Cancels the future on another thread, because the thread that stops this delivery renews others. */
+    /** Cancels the future on another thread, because the calling thread may be the one that renews all deliveries. */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;
         Executor threads;

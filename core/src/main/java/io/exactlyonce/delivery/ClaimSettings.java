@@ -14,12 +14,13 @@ import org.jspecify.annotations.Nullable;
  * The application's settings for claims.
  *
  * @param owner name of this process in the claim table
- * @param lease how long a claim holds unless it is renewed; {@code null} for the delivery's visibility timeout, so
- *     that a dead worker's key is free when its message is redelivered, or 30 s without a delivery
+ * @param lease how long a claim holds unless it is renewed. If {@code null}, a delivery's lease is its visibility
+ *     timeout, so that a dead worker's key is free when the message is redelivered. Actions without a delivery have a
+ *     lease of 30 s
  * @param retention how long a completed key is remembered; {@code null} for the store's default
- * @param onMismatch policy for a delivery whose key is completed for other content, unless its listener has its own
- *     policy
- * @param ids makes a new identity for each claim
+ * @param onMismatch policy for a delivery whose key is completed for other content. A listener's own policy takes
+ *     precedence
+ * @param ids makes a new id for each claim
  */
 public record ClaimSettings(
         String owner,
@@ -30,7 +31,7 @@ public record ClaimSettings(
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
-    /** Makes settings that reject mismatches, with random identities. */
+    /** Makes settings with the policy REFUSE for mismatches, and with random ids. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
         this(owner, lease, null, MismatchPolicy.REFUSE, UUID::randomUUID);
     }
@@ -42,12 +43,15 @@ public record ClaimSettings(
                 onMismatch(handling.onMismatch()) == MismatchPolicy.OFF ? null : handling.content());
     }
 
-    /** Returns a listener's policy: its own, or else the policy of these settings. */
+    /**
+     * Returns the policy for mismatches: the listener's own policy if there is one, and else the policy of these
+     * settings.
+     */
     public MismatchPolicy onMismatch(MismatchPolicy own) {
         return own == MismatchPolicy.AS_CONFIGURED ? onMismatch : own;
     }
 
-    /** Makes a request for an action, which compares the action's content if there is any. */
+    /** Makes the request for an action without a delivery. If the action has content, the claim compares it. */
     public ClaimRequest request(ClaimSpec action) {
         return request(action, LEASE_WITHOUT_WINDOW, action.content());
     }

@@ -7,12 +7,13 @@ import io.exactlyonce.fingerprint.Content;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's claim for a delivery.
+ * The claim that a listener wants for a delivery.
  *
  * @param key the key to claim
- * @param content compared with the content of other messages of the key; {@code null} to compare nothing
- * @param doubt what to do with a key that must not simply be run again
- * @param transaction the transaction of the handler and its claim, if the handler's effects are in the database
+ * @param content is compared with the content for which the key was completed; {@code null} to compare nothing
+ * @param doubt what to do with a key that is in doubt, or whose handler keeps failing
+ * @param transaction the transaction of the handler and its claim; {@code null} if the handler's effects are outside of
+ *     the database
  * @param onMismatch the listener's own policy for a key that is completed for other content
  */
 public record ClaimSpec(
@@ -22,7 +23,7 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Makes the spec of a listener without its own policy. */
+    /** Makes the spec of a listener that has no own policy for mismatches. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
@@ -38,7 +39,7 @@ public record ClaimSpec(
         return content == null ? this : new ClaimSpec(key, null, doubt, transaction, onMismatch);
     }
 
-    /** Contains only the key: payloads must not be logged. */
+    /** Contains only the key, because payloads must not be logged. */
     @Override
     public String toString() {
         return key.toString();

@@ -14,17 +14,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message: it is received, perhaps handled, and then settled once: acknowledged, returned or
- * abandoned. {@link DeliveryState} has the steps. Every thread may use a delivery; its {@link Attempt} belongs to the
- * thread that processes it.
+ * One receipt of a message. After the receive, the delivery may be handled, and is settled once: its message is
+ * acknowledged, returned or abandoned. {@link DeliveryState} lists the steps. Any thread may use a delivery, but its
+ * {@link Attempt} belongs to the thread that processes the delivery.
  *
- * <p>The methods that end a delivery have three verbs:
+ * <p>The methods that end a delivery do one of three things:
  * <table>
  * <caption>Who ends what</caption>
- * <tr><th>stop</th><td>requests an end: {@link #holdBack} and {@link #holdClaimBack} before the handler, {@link
- * #stopHandler} while the handler runs, {@link #abandon} both</td></tr>
+ * <tr><th>stop</th><td>requests an end: {@link #holdBack} and {@link #holdClaimBack} before the handler is called,
+ * {@link #stopHandler} while the handler runs, {@link #abandon} in both cases</td></tr>
  * <tr><th>record</th><td>sets an outcome: {@link Attempt#resolve} and {@link #markFailed} for the attempt, {@link
- * #decide} for the message; {@link #settle} applies the outcome</td></tr>
+ * #decide} for the message. {@link #settle} applies the outcome</td></tr>
  * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes the delivery, {@link #end} for all
  * threads</td></tr>
  * </table>
@@ -61,9 +61,9 @@ public final class Delivery {
 
     /**
      * @param subscription the listener and its queue
-     * @param settings the queue's settings when the message was requested
+     * @param settings the queue's settings at the time when the message was requested
      * @param messageId the id that SQS gave to the message
-     * @param receiptHandle names this receipt
+     * @param receiptHandle identifies this receipt at SQS
      * @param receiveCount how often SQS has delivered the message, from 1
      * @param receivedAt when the message was received, by the monotonic clock
      */
@@ -87,12 +87,12 @@ public final class Delivery {
         return subscription;
     }
 
-    /** Returns the queue's settings when the message was requested. */
+    /** Returns the queue's settings at the time when the message was requested. */
     public QueueSettings settings() {
         return settings;
     }
 
-    /** Returns the id that SQS gave to the message: the same for all deliveries of it. */
+    /** Returns the id that SQS gave to the message. All deliveries of a message have the same id. */
     public String messageId() {
         return messageId;
     }
@@ -111,7 +111,7 @@ public final class Delivery {
         return receivedAt;
     }
 
-    /** Sets how the message is deleted after the pipeline ended. The queue answers later. */
+    /** Sets the action that requests the delete of the message. The action does not wait for the queue's answer. */
     public void deleteBy(Runnable delete) {
         this.delete = delete;
     }
@@ -120,12 +120,12 @@ public final class Delivery {
         delete.run();
     }
 
-    /** Returns the attempt, which belongs to the processing thread. */
+    /** Returns the attempt, which belongs to the thread that processes this delivery. */
     public Attempt attempt() {
         return attempt;
     }
 
-    /** Returns whether the message has no key, and the handler is called without a claim. */
+    /** Returns whether the handler is called without a claim, because the message has no key. */
     public boolean isUnprotected() {
         return attempt.isUnprotected();
     }
@@ -138,7 +138,7 @@ public final class Delivery {
         return visibility != null;
     }
 
-    /** Returns the visibility timeout and the lease. */
+    /** Returns the visibility timeout and the lease. Throws before {@link #renewBy}. */
     public MessageVisibility visibility() {
         MessageVisibility renewed = visibility;
         if (renewed == null) {
@@ -154,7 +154,7 @@ public final class Delivery {
     /**
      * Changes the state.
      *
-     * @return false if another thread changed it first
+     * @return false if another thread changed the state first
      * @throws IllegalArgumentException if {@link DeliveryState} has no such step
      */
     public boolean transition(DeliveryState from, DeliveryState to) {
@@ -164,9 +164,9 @@ public final class Delivery {
         return STATE.compareAndSet(this, from, to);
     }
 
-    /** Starts processing, unless the listener stopped first; returns whether it has started. */
+    /** Starts processing. Returns false if the listener stopped first. */
     boolean beginProcessing() {
-        // Set before the step, so that a stopping listener does not treat this delivery as unprocessed.
+        // Set before the state changes, so that a stopping listener does not treat this delivery as unprocessed.
         processed = new CompletableFuture<>();
         boolean started = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!started) {
@@ -175,20 +175,20 @@ public final class Delivery {
         return started;
     }
 
-    /** Ends the processing. If possible, the outcome is recorded by now. */
+    /** Ends the processing. By now, the outcome is recorded, or could not be recorded. */
     public void endProcessing() {
         processed.complete(null);
     }
 
     /**
-     * Returns a future that completes when no thread processes this delivery; already complete if no thread has started
-     * to.
+     * Returns a future that completes when no thread processes this delivery. The future is already complete if
+     * processing has not started.
      */
     public CompletableFuture<Void> processed() {
         return processed;
     }
 
-    /** Decides what to do with this delivery, which does not hold its key. */
+    /** Decides what to do with this delivery. Called if the delivery holds no key, or holds its key no longer. */
     public void decide(Disposition decided) {
         disposition = decided;
         if (decided instanceof Disposition.Acknowledge) {
@@ -200,35 +200,41 @@ public final class Delivery {
         return disposition;
     }
 
-    /** Returns whether the handler was not stopped, and no other consumer can have the message. */
+    /**
+     * Returns whether the handler may still be called. False if a stop prevents the call, or if another consumer may
+     * have the message because its visibility timeout is over.
+     */
     public boolean mayStillBeHandled() {
         return mayHandlerBegin() && visibility().isInvisible();
     }
 
-    /** Returns whether the state permits the handler to start, unless a stop prevents it. */
+    /** Returns whether no stop prevents the call of the handler. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
 
     /**
-     * Starts handling, unless the listener stopped first.
+     * Starts handling.
      *
-     * @return whether the reconciler or the handler may be called
+     * @return whether the reconciler or the handler may be called; false if the listener stopped first
      */
     public boolean beginHandling() {
         return transition(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
     }
 
-    /** Enters a call, which other deliveries of the batch may share: a stop of one delivery stops them all. */
+    /**
+     * Begins a call of the reconciler or the handler. If a batch shares the call, the stop of one of its deliveries
+     * stops the call for all.
+     */
     public void beginCall(Cancellation started) {
         call = started;
-        // A stop may come first: then it also stops this call, which starts later.
+        // A stop that came first found no call to stop, so this call is stopped now.
         if (stopRequested) {
             started.stop();
         }
     }
 
-    /** Returns whether the effect happened, recorded or not. */
+    /** Returns whether the effect happened, even if it is not recorded yet. */
     public boolean isCompleted() {
         return state == DeliveryState.HANDLED || isAcknowledged();
     }
@@ -238,23 +244,23 @@ public final class Delivery {
         call = null;
     }
 
-    /** Returns whether the handler runs, and was not stopped. */
+    /** Returns whether the handler or the reconciler runs, and was not stopped. */
     boolean isHandling() {
         return state == DeliveryState.HANDLING && !stopRequested;
     }
 
-    /** Returns the latest call of the reconciler or handler. Only if there was one. */
+    /** Returns the latest call of the reconciler or the handler. Call this only if {@link #wasCalled} returns true. */
     public Cancellation call() {
         return Objects.requireNonNull(call);
     }
 
-    /** Returns whether the reconciler or the handler was called, however the call ended. */
+    /** Returns whether the reconciler or the handler was called, even if the call failed. */
     public boolean wasCalled() {
         return call != null;
     }
 
     /**
-     * Marks the attempt as failed: the handler was not called, or failed, or must stop, or its transaction was rolled
+     * Marks the attempt as failed. The handler was not called, or failed, or must stop, or its transaction was rolled
      * back.
      *
      * @return false if another thread changed the state first
@@ -264,15 +270,15 @@ public final class Delivery {
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Returns whether the handler is not called, because the listener stops. */
+    /** Returns whether the handler is not called because the listener stops. */
     public boolean isHeldBack() {
         return heldBack && !wasCalled();
     }
 
     /**
-     * Prevents the handler call because the listener stops, unless the handler runs already.
+     * Prevents the call of the handler, because the listener stops. Has no effect on a handler that already runs.
      *
-     * @return whether no thread started processing, so that the delivery can be returned at once
+     * @return true if no thread has started to process the delivery, so that the caller can return it at once
      */
     public boolean holdBack() {
         heldBack = true;
@@ -280,8 +286,10 @@ public final class Delivery {
     }
 
     /**
-     * Prevents the handler call of a claimed delivery. Returns true if the caller must release the claim, and false if
-     * the handler was already called.
+     * Prevents the call of the handler, because the listener stops, and takes over the claim of the delivery.
+     *
+     * @return true if the caller must release the claim; false if the handler was already called, or if there is no
+     *     claim
      */
     public boolean holdClaimBack() {
         heldBack = true;
@@ -289,8 +297,8 @@ public final class Delivery {
     }
 
     /**
-     * Interrupts the handler if it is running, cancels its future, and prevents later calls, because the claim is lost
-     * or the timeout has expired.
+     * Stops the handler, because the claim is lost or the timeout has expired. Interrupts the handler if it is running,
+     * cancels its future, and prevents later calls.
      */
     public void stopHandler() {
         stopRequested = true;
@@ -300,7 +308,10 @@ public final class Delivery {
         }
     }
 
-    /** Stops the handler because the listener stopped. The recording of the outcome stops soon, too. */
+    /**
+     * Stops the handler because the listener stopped. From now on, the record of the outcome is not repeated much
+     * longer.
+     */
     public void abandon() {
         abandoned = true;
         holdBack();
@@ -311,7 +322,10 @@ public final class Delivery {
         return abandoned;
     }
 
-    /** Lets the listener's stop continue without this delivery, whose handler called the stop and ends by itself. */
+    /**
+     * Lets the listener's stop continue without this delivery. Called if the handler itself called the stop, which
+     * would wait for the handler forever. Such a handler ends by itself.
+     */
     public void outliveStop() {
         outlivesStop = true;
     }
@@ -321,9 +335,11 @@ public final class Delivery {
     }
 
     /**
-     * Abandons the delivery after a crash of its thread: stops the handler, and releases, returns and deletes nothing.
+     * Abandons the delivery after a crash of its thread. Stops the handler. The claim is not released, and the message
+     * is neither returned nor deleted.
      *
-     * @return whether this call settles the delivery: it was not settled before, and its effect is not recorded
+     * @return true if this call settles the delivery; false if the delivery was settled before, or if its effect is
+     *     recorded
      */
     public boolean crash() {
         abandon();
@@ -336,8 +352,12 @@ public final class Delivery {
     }
 
     /**
-     * Settles the delivery at the end of the pipeline. If the effect is recorded, the message is deleted. If the effect
-     * may have happened without a record, the delivery is abandoned. Otherwise it waits or is returned.
+     * Settles the delivery at the end of the pipeline:
+     * <ul>
+     * <li>If the effect is recorded, the message is deleted.
+     * <li>If the effect may have happened without a record, the delivery is abandoned.
+     * <li>In all other cases, the delivery waits or is returned.
+     * </ul>
      *
      * @return the new state; empty if the delivery was settled before
      */
@@ -360,19 +380,20 @@ public final class Delivery {
         };
     }
 
-    /** Returns whether the key is completed, and the message is to be deleted. Only after the delivery is settled. */
+    /** Returns whether the message is deleted or to be deleted. */
     public boolean isAcknowledged() {
         return state.isAcknowledged();
     }
 
-    /** Returns whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
+    /** Returns whether SQS, instead of delivering the message once more, moves it to the dead-letter queue. */
     public boolean isOnItsLastReceive() {
         return settings.isLastReceive(receiveCount);
     }
 
     /**
-     * Returns whether the message will not be redelivered, because it is deleted, or it failed on the last receive
-     * before the dead-letter queue. Only after the delivery is settled.
+     * Returns whether the message will not be redelivered. True if the message is deleted, or failed on the last
+     * receive before the dead-letter queue. Call this only when the outcome is decided, because an undecided delivery
+     * on its last receive counts as failed.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -380,16 +401,16 @@ public final class Delivery {
         return now.isAcknowledged() || (!isLeft && !(disposition instanceof Disposition.Wait) && isOnItsLastReceive());
     }
 
-    /** Completes when the delivery has ended. */
+    /** Returns a future that completes when the delivery has ended. */
     public synchronized CompletableFuture<Void> ended() {
         ended = ended == null ? new CompletableFuture<>() : ended;
         return ended;
     }
 
     /**
-     * Ends the delivery: nothing more is done with it.
+     * Ends the delivery. No thread does anything more with it.
      *
-     * @return whether it still held a claim that never reached its handler
+     * @return true if the delivery held a claim whose handler was not called, so that the caller must release the claim
      */
     public boolean end() {
         DeliveryState now = state;
@@ -401,16 +422,18 @@ public final class Delivery {
         return now == DeliveryState.CLAIMED;
     }
 
-    /** Lets the handler change the message's visibility itself, like {@link MessageVisibility#choose}. */
+    /** Changes the message's visibility for the handler, like {@link MessageVisibility#choose}. */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return visibility().choose(wanted, request);
     }
 
     /**
-     * Logs a line that a sender can cause with every receive of a message, unless it was logged for an earlier receive
-     * recently.
+     * Logs a line that a sender can cause with every receive of a message. A line about the first receive is logged, up
+     * to a limit. Of the lines about later receives, one is logged in each interval of the kind ({@link
+     * RepeatedLines}).
      *
-     * @param line logs the line; gets the line's end, which says how many such lines were left out
+     * @param line logs the line; its argument is the end of the line, which contains the number of lines that were left
+     *     out
      */
     public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
         String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);

@@ -10,8 +10,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of deliveries. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} counts the
- * deliveries that are in flight, wait, or are being recorded.
+ * An event of a delivery. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} contains the
+ * numbers of deliveries that are in flight, that wait, and that are being recorded.
  */
 public sealed interface DeliveryEvent {
 
@@ -19,8 +19,8 @@ public sealed interface DeliveryEvent {
     void passTo(Observer observer);
 
     /**
-     * Observes each event of deliveries and renewals. A new event adds a method here, so that every observer must
-     * handle it to compile.
+     * Observes each event of deliveries and renewals. Each event has a method here, so that an observer that does not
+     * handle a new event does not compile.
      */
     interface Observer extends DeliveryObserver, RenewalEvent.Observer {
 
@@ -57,7 +57,7 @@ public sealed interface DeliveryEvent {
         void lastReceiveFailed(LastReceiveFailed event);
     }
 
-    /** Observes the events whose methods it overrides, and ignores all others. */
+    /** Observes only the events whose methods an implementation overrides. */
     interface SelectiveObserver extends Observer {
 
         @Override
@@ -110,7 +110,7 @@ public sealed interface DeliveryEvent {
      * A message was received.
      *
      * @param receiveCount how often SQS has delivered the message, from 1
-     * @param age the time since the message was sent, by the queue's clock, to the second; {@code null} if unknown
+     * @param age the time since the message was sent, by the queue's clock, in whole seconds; {@code null} if unknown
      */
     record Received(
             Subscription subscription,
@@ -123,7 +123,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** The store answered a claim. */
+    /** The store answered the claim of a key. */
     record Claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) implements DeliveryEvent {
 
         @Override
@@ -145,7 +145,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A handler succeeded, but another worker took the key over before the success was recorded. */
+    /** A handler succeeded, but another worker claimed the key before the success was recorded. */
     record CompletionLost(Subscription subscription) implements DeliveryEvent {
 
         @Override
@@ -154,7 +154,10 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A key was parked: its handler failed finally, or its reconciler left the decision to an operator. */
+    /**
+     * A key was parked, because its handler's failure permits no retry, or because its reconciler left the decision to
+     * an operator.
+     */
     record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {
 
         @Override
@@ -164,7 +167,7 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery has left its listener, and its next state is decided.
+     * A delivery has left its listener's pipeline, and its next state is decided.
      *
      * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
      */
@@ -186,10 +189,10 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery whose handler was called has ended. Returned deliveries are left out.
+     * A delivery whose handler was called has ended, and its message was not returned.
      *
-     * @param elapsed the time from the receive until the delete was confirmed, or until the delivery was abandoned:
-     *     the time that counts against the visibility timeout
+     * @param elapsed the time from the receive until the delete was confirmed or the delivery was abandoned. This time
+     *     counts against the visibility timeout
      * @param window the visibility timeout of the receive
      */
     record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {
@@ -200,7 +203,10 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** A delivery that was not tried has at most one receive left before the dead-letter queue. */
+    /**
+     * A message has at most one receive left before the dead-letter queue, and its handler was not called, because
+     * another delivery owns the key.
+     */
     record FinalReceive(Subscription subscription) implements DeliveryEvent {
 
         @Override
@@ -210,7 +216,7 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * The message of a delivery has no key.
+     * A delivery's message has no key.
      *
      * @param policy decides what happens to the delivery
      */
@@ -223,10 +229,10 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * An attempt failed on the last receive of its message: the queue moves the message to its dead-letter queue.
+     * An attempt failed on the last receive of its message, so the queue moves the message to its dead-letter queue.
      *
      * @param receiveCount how often SQS has delivered the message
-     * @param maxReceiveCount after how many receives SQS moves a message
+     * @param maxReceiveCount the number of receives after which SQS moves a message to the dead-letter queue
      * @param deadLetterQueue the name of the dead-letter queue; {@code null} if it is not known
      */
     record LastReceiveFailed(

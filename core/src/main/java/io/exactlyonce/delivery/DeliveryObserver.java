@@ -7,14 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes subscriptions and deliveries. The working threads call an observer, and most of them are shared: the store's
- * threads report claims and completions, the SQS client's threads report receives and deletes, and the renewing threads
- * report renewals. An observer that blocks delays all deliveries, until they lose their visibility timeouts and leases:
- * run longer work on your own thread. An exception of an observer is logged and has no other effect.
+ * Observes subscriptions and deliveries. The thread that does the work calls the observer, and most of these threads
+ * are shared by many deliveries:
+ * <ul>
+ * <li>The store's threads report claims and completions.
+ * <li>The SQS client's threads report receives and deletes.
+ * <li>The renewing threads report renewals.
+ * </ul>
+ *
+ * <p>An observer that blocks delays all deliveries, until they lose their visibility timeouts and leases. Run longer
+ * work on your own thread. An exception of an observer is logged and has no other effect.
  */
 public interface DeliveryObserver {
 
-    /** An observation of a call that claims keys. */
+    /** The observation of a call that claims keys. */
     @FunctionalInterface
     interface ClaimScope {
 
@@ -22,29 +28,29 @@ public interface DeliveryObserver {
         ClaimScope NONE = (outcomes, failure) -> {};
 
         /**
-         * Called once, by any thread, when the claims were answered, or finally got no answer.
+         * Called once, on any thread, when the claims were answered, or when no answer is expected any more.
          *
-         * @param outcomes in the order of the deliveries; empty without an answer
-         * @param failure why there is no answer; {@code null} with an answer
+         * @param outcomes in the order of the deliveries; empty if there is no answer
+         * @param failure why there is no answer; {@code null} if there is one
          */
         void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
     }
 
-    /** An observation of a handler call. */
+    /** The observation of a handler call. */
     @FunctionalInterface
     interface HandlerScope {
 
         /** Observes nothing. */
         HandlerScope NONE = () -> {};
 
-        /** Called on the handler's thread when its method has returned or thrown. */
+        /** Called on the handler's thread when the handler's method has returned or thrown. */
         void leave();
 
         /**
-         * Called when the handler's work has ended: when the future that its method returned completes, or when the
-         * method itself ends. Called after {@link #leave}, by any thread.
+         * Called when the handler's work has ended. If the handler's method returned a future, the work ends when the
+         * future completes. Called after {@link #leave}, on any thread.
          *
-         * @param failure why the work failed; {@code null} if it succeeded
+         * @param failure why the work failed; {@code null} if the work succeeded
          */
         default void end(@Nullable Throwable failure) {}
     }
@@ -58,28 +64,29 @@ public interface DeliveryObserver {
     /** A listener has stopped receiving from a queue. */
     default void unsubscribed(Subscription subscription) {}
 
-    /** Something has happened to a delivery. {@link DeliveryEvent.Observer} has a method for each event. */
+    /** An event of a delivery. {@link DeliveryEvent.Observer} has a method for each event. */
     default void on(DeliveryEvent event) {}
 
-    /** Something has happened to a visibility timeout, a lease or a handler's timeout. */
+    /** An event of a visibility timeout, a lease or a handler's timeout. */
     default void on(RenewalEvent event) {}
 
     /**
-     * Called before the store is called for keys, which may be before there are threads for their deliveries.
-     * Repetitions of a call without an answer are not reported.
+     * Called before keys are claimed, even if no thread is free for their deliveries yet. If a call of the store gets
+     * no answer and is repeated, the repetition is not reported. If a transaction is repeated, each transaction is
+     * reported.
      *
      * @param deliveries the deliveries whose keys are claimed; at least one
-     * @return observes the outcome
+     * @return observes the outcome of the claims
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
     }
 
     /**
-     * Called before a handler is called, on the same thread.
+     * Called before a handler is called, on the handler's thread.
      *
-     * @param deliveries the handler's deliveries, each under its claim; at least one
-     * @return observes the return of its method, and the end of its work
+     * @param deliveries the deliveries that the handler gets; at least one
+     * @return observes the return of the handler's method, and the end of the handler's work
      */
     default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;

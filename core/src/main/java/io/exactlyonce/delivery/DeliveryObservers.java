@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notifies all observers, and shields deliveries from their exceptions. */
+/** Notifies all observers. An observer's exception is logged, and does not reach the delivery. */
 public final class DeliveryObservers implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
@@ -83,7 +83,7 @@ public final class DeliveryObservers implements DeliveryObserver {
         return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
     }
 
-    /** Observations of several observers, the last first. */
+    /** The observations of several observers. The last observer is notified first. */
     private final class Scopes implements HandlerScope {
 
         private final List<HandlerScope> scopes;
@@ -103,7 +103,7 @@ public final class DeliveryObservers implements DeliveryObserver {
         }
     }
 
-    /** Returns how often an observer has thrown. */
+    /** Returns how often observers have thrown exceptions. */
     public long failures() {
         return failures.sum();
     }

@@ -1,46 +1,52 @@
 package io.exactlyonce.delivery;
 
 /**
- * The progress of a delivery. Each step is one compare-and-set, and a step without an arrow here is rejected.
+ * The progress of a delivery. Each step is one compare-and-set. {@code mayBecome} lists the permitted steps, and all
+ * others are rejected.
  *
- * <p>An effect that is not recorded yet ({@link #HANDLED}) has no arrow to {@link #RETURNED}. So its message is not
- * exposed to a second handler. That handler's claim would be refused, or, once the lease has expired, it would repeat
- * the effect.
+ * <p>No step leads from {@link #HANDLED}, an effect that is not recorded yet, to {@link #RETURNED}. If the message were
+ * returned, a second handler would repeat the effect as soon as the lease has expired.
  */
 public enum DeliveryState {
-    /** The delivery is renewed; nothing else was done. */
+    /** The message was received, and its visibility timeout is renewed. Nothing else was done. */
     RECEIVED,
-    /** The listener stops, so the handler is not called. A claim of the delivery is released first. */
+    /**
+     * The handler is not called, because the listener stops. If the delivery has a claim, the claim is released before
+     * the message is returned.
+     */
     HELD_BACK,
     /**
-     * The key is being claimed. A delivery comes back here if its transaction was rolled back because others of its
-     * batch failed.
+     * The key is being claimed. A delivery returns to this state if its transaction was rolled back because of the
+     * failure of another delivery.
      */
     CLAIMING,
-    /** The delivery has the claim. A handler thread may not be assigned yet. */
+    /** The delivery holds its claim, and the handler was not called yet. The delivery may still wait for a thread. */
     CLAIMED,
     /** The reconciler or the handler was called. */
     HANDLING,
-    /** The effect happened, or may have happened, and is not recorded. */
+    /** The effect happened, and is not recorded yet. */
     HANDLED,
-    /** The attempt had no effect, or its key is in doubt; the claim is released. */
+    /** The attempt failed, or the handler was not called. The claim is released or parked, or ends with its lease. */
     FAILED,
-    /** The effect is recorded, by this delivery or an earlier one: the message is to be deleted. */
+    /**
+     * The message is to be deleted, because the effect is recorded, by this delivery or an earlier one, or because the
+     * policy skips the message.
+     */
     RECORDED,
     /** The delivery waits for the owner of its key, and its message is invisible. */
     WAITING,
-    /** A request to delete the message was sent. */
+    /** The message is being deleted. */
     DELETING,
-    /** The message was made visible again. */
+    /** The message is made visible again, at once or after a delay. */
     RETURNED,
-    /** The message is neither deleted nor returned: its visibility timeout expires. */
+    /** The message is neither deleted nor returned, and becomes visible when its visibility timeout expires. */
     ABANDONED,
-    /** The queue answered the delete, or the listener stopped before the answer. */
+    /** The delete was answered, or the listener stopped before the answer. */
     GONE;
 
     /**
-     * Returns whether a delivery may change to the next state. Uses no sets, because each delivery takes about eight
-     * steps.
+     * Returns whether a delivery may change from this state to the next state. A switch is faster than sets of states,
+     * and each delivery takes about eight steps.
      */
     boolean mayBecome(DeliveryState next) {
         return switch (this) {
@@ -63,7 +69,7 @@ public enum DeliveryState {
         return this == RETURNED || this == ABANDONED || this == GONE;
     }
 
-    /** Returns whether the delivery has left its listener's pipeline, where nothing is left to decide. */
+    /** Returns whether the delivery has left its listener's pipeline, which decides nothing more about it. */
     boolean isSettled() {
         return switch (this) {
             case WAITING, DELETING, RETURNED, ABANDONED, GONE -> true;
@@ -71,7 +77,7 @@ public enum DeliveryState {
         };
     }
 
-    /** Returns whether the key is completed, and the message is deleted or to be deleted. */
+    /** Returns whether the message is deleted or to be deleted. */
     boolean isAcknowledged() {
         return this == RECORDED || this == DELETING || this == GONE;
     }

@@ -2,23 +2,26 @@ package io.exactlyonce.delivery;
 
 import java.time.Duration;
 
-/** The next step of a delivery that has not recorded an effect. */
+/** The next step of a delivery that has recorded no effect. */
 public sealed interface Disposition {
 
-    /** The key is completed already: the message is to be deleted. */
+    /**
+     * The message is to be deleted, because the key is completed already, or because the policy skips a message without
+     * a key.
+     */
     record Acknowledge() implements Disposition {}
 
     /**
-     * The message is to be made visible.
+     * The message is to be made visible again.
      *
-     * @param delay the time after which the message is visible again
+     * @param delay the time until the message is visible
      */
     record Return(Duration delay) implements Disposition {}
 
     /**
-     * The message waits, invisible, for the owner of its key, and is then returned or deleted.
+     * The message stays invisible until the owner of its key has ended, and is then returned or deleted.
      *
-     * @param leastDelay minimum delay of the message if it cannot wait
+     * @param leastDelay if the delivery cannot wait and is returned, the message is invisible for at least this time
      */
     record Wait(Duration leastDelay) implements Disposition {}
 }

@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a {@link BatchResult} as an exception to code that understands only exceptions: some items of a batch failed,
- * and the others succeeded.
+ * Reports that some items of a batch failed and that the others succeeded. Stands for a {@link BatchResult} where code
+ * expects an exception.
  */
 public final class FailedItems extends RuntimeException {
 
@@ -26,11 +26,11 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the failure that a handler's result reports; {@code null} if the result is not a {@link BatchResult}, or
-     * reports no failure.
+     * Returns the failure that a handler's result reports.
      *
-     * @param handler names the handler
-     * @param size of the list that the handler got
+     * @param handler names the handler in the exception's message
+     * @param size the number of items in the handler's list
+     * @return {@code null} if the result is not a {@link BatchResult}, or if no item failed
      */
     public static @Nullable FailedItems in(@Nullable Object result, Object handler, int size) {
         if (!(result instanceof BatchResult named) || named.failures().isEmpty()) {
@@ -50,8 +50,8 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the failed positions in order, each with its cause. Empty if the whole batch failed, because a position
-     * was outside of the list.
+     * Returns the exception of each failed item, by the item's position, in order. Empty if a position was outside of
+     * the list, because the whole batch then fails.
      */
     Map<Integer, Throwable> ofItems() {
         return areOfTheBatch ? failures : Map.of();

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** An exception of a handler, which proxies around the handler may have wrapped. */
+/** An exception of a handler. Proxies around the handler may have wrapped it. */
 public final class HandlerFailure {
 
     private final Throwable thrown;
@@ -29,8 +29,8 @@ public final class HandlerFailure {
     /**
      * Returns the failure with which a call of a handler ended.
      *
-     * @param isWrapper returns true for exceptions by which other callers wrap a failure; they are unwrapped, like
-     *     those of proxies
+     * @param isWrapper returns true for an exception by which a caller wraps the handler's failure. Such exceptions are
+     *     unwrapped, as those of proxies are
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -45,23 +45,25 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns the failures of single items of a batch, by position; empty if the whole batch failed. {@link
-     * FailedItems} that are only the cause of another exception do not count, because a transaction may have undone all
-     * effects.
+     * Returns the failures of single items of a batch, by position. Empty if the whole batch failed.
+     *
+     * <p>Also empty if {@link FailedItems} is only the cause of another exception, because the other exception may have
+     * rolled back the effects of all items.
      */
     public Map<Integer, Throwable> ofItems() {
         return handlers instanceof FailedItems items ? items.ofItems() : Map.of();
     }
 
-    /** Returns whether the handler's exception is of one of these types. Its causes do not count. */
+    /** Returns whether the handler's exception has one of these types. The causes of the exception do not count. */
     boolean isOneOf(List<Class<? extends Throwable>> types) {
         return types.stream().anyMatch(type -> type.isInstance(handlers));
     }
 
     /**
-     * Returns whether the handler was stopped: an interrupt ended it, or {@code ensureHeld()} or {@code fence()} threw
-     * because one of its claims is lost. Its earlier effects are then in doubt, for every claim under which it ran.
-     * Failures of single items count as well.
+     * Returns whether the handler was stopped. Either an interrupt ended the handler, or {@code ensureHeld()} or {@code
+     * fence()} threw because one of these claims is lost. The exceptions of single items are checked, too.
+     *
+     * <p>The effects that the handler had before the stop leave the keys of all its claims in doubt.
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)

@@ -10,8 +10,8 @@ import java.util.function.BooleanSupplier;
  * The claim that a handler or an action gets.
  *
  * @param acquired how the claim was acquired
- * @param held whether a lease or a transaction holds the claim, by this JVM's clock
- * @param fencing ties the caller's own transaction to the claim, and returns whether the claim is held
+ * @param held returns whether a lease or a transaction still holds the claim, by this JVM's clock
+ * @param fencing binds the caller's own transaction to the claim; returns false if the claim is lost
  */
 public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
 
@@ -63,8 +63,8 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     }
 
     /**
-     * Binds the caller's transaction to the claim. Only the database decides whether another worker has taken the key
-     * over; this JVM's clock does not count.
+     * Binds the caller's transaction to the claim. Only the database decides whether the claim is lost to another
+     * worker. This JVM's clock is not used.
      */
     @Override
     public void fence() {

@@ -7,12 +7,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's policy for keys that must not simply run again.
+ * A listener's policy for keys in doubt, and for keys whose handlers fail again and again.
  *
  * @param whenInDoubt policy for keys in doubt
- * @param reconciler decides on these keys; only with {@link InDoubtPolicy#RECONCILE}, which requires it
- * @param parkFor types of handlers' exceptions for which a retry is useless
- * @param maxAttempts how many attempts of a key may throw before it is parked; 0 for any number
+ * @param reconciler decides on keys in doubt; required by {@link InDoubtPolicy#RECONCILE}, and {@code null} for all
+ *     other policies
+ * @param parkFor the types of handlers' exceptions after which a retry is useless
+ * @param maxAttempts how many attempts at a key may throw before the key is parked; 0 for any number
  */
 public record InDoubtSettings(
         InDoubtPolicy whenInDoubt,
@@ -21,11 +22,12 @@ public record InDoubtSettings(
         int maxAttempts) {
 
     /**
-     * Largest number of attempts that may throw: as many as the receives that SQS counts before the dead-letter queue.
+     * The largest {@code maxAttempts}. SQS counts at most as many receives before it moves a message to the dead-letter
+     * queue.
      */
     public static final int MOST_ATTEMPTS = 1_000;
 
-    /** Runs every key again. */
+    /** Runs each key again, and parks none. */
     public static final InDoubtSettings RERUN = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of());
 
     public InDoubtSettings {
@@ -39,13 +41,13 @@ public record InDoubtSettings(
         parkFor = List.copyOf(parkFor);
     }
 
-    /** Makes settings with which any number of attempts may throw. */
+    /** Makes settings without a limit on the attempts that throw. */
     public InDoubtSettings(
             InDoubtPolicy whenInDoubt, @Nullable Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
         this(whenInDoubt, reconciler, parkFor, 0);
     }
 
-    /** Returns what a claim does with a key that an earlier attempt left in doubt. */
+    /** Returns what the claim of a key does if an earlier attempt left the key in doubt. */
     InDoubt inDoubt() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> InDoubt.TAKE_OVER;
@@ -53,7 +55,7 @@ public record InDoubtSettings(
         };
     }
 
-    /** Returns whether an attempt that was stopped leaves its key to an operator. */
+    /** Returns whether the key is parked after an attempt that was stopped. */
     public boolean parksStopped() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> false;
@@ -69,9 +71,9 @@ public record InDoubtSettings(
     }
 
     /**
-     * Returns why an attempt that threw leaves the key to an operator; {@code null} if the key is to be tried again.
+     * Returns why the key is to be parked after an attempt that threw; {@code null} if the key is to be tried again.
      *
-     * @param failures how many attempts of the key threw, including this one
+     * @param failures how many attempts at the key threw, including this one
      */
     public @Nullable String reasonToPark(Throwable thrown, int failures) {
         if (parksFor(thrown)) {

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides on deliveries whose key the store refused or parked. Other decisions are made where their reasons arise: in
+ * Decides on a delivery whose key was refused by the store, or was parked. Other decisions are made elsewhere: in
  * {@code Claiming} for a claim without an answer, in {@code Admission} for a stopped group, and in {@code Deliveries}
  * for a failed handler.
  *
- * @param terms contain the policy for a key that is completed for another payload
- * @param backoff the delay of a returned delivery
- * @param own the policies of listeners that have their own settings, by the listener's id
+ * @param terms contain the policy for a key that is completed for other content
+ * @param backoff computes the delay of a returned delivery
+ * @param own the policies of listeners that have settings of their own, by the listener's id
  */
 public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
 
@@ -30,18 +30,18 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         this(terms, backoff, Map.of());
     }
 
-    /** Returns the policy of a listener. */
+    /** Returns the policy for a listener. */
     public OutcomePolicy of(String listener) {
         return own.getOrDefault(listener, this);
     }
 
-    /** Returns the policy of a delivery's listener. */
+    /** Returns the policy for a delivery's listener. */
     public OutcomePolicy of(Delivery delivery) {
         return of(delivery.subscription().listener());
     }
 
     /**
-     * Returns what to do with a delivery whose key the store refused.
+     * Returns what to do with a delivery whose key was refused by the store.
      *
      * @throws IllegalArgumentException if the delivery has acquired its key
      */
@@ -93,9 +93,11 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Lets a delivery wait for the owner of its key. If the delivery cannot wait, the owner's lease is its least delay,
-     * so that the next attempt can take over a dead owner's key. The delay is at most a visibility timeout, because the
-     * owner may end long before a long lease.
+     * Lets a delivery wait for the owner of its key.
+     *
+     * <p>A delivery that cannot wait is returned. Its message stays invisible for at least the owner's remaining lease,
+     * so that the next attempt can take over the key of a dead owner. This time is at most a visibility timeout,
+     * because an owner with a long lease will probably end much earlier.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();
@@ -105,12 +107,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    /**
-     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides.
-     */
+    /** Returns a delivery whose key is parked, because no attempt can succeed before an operator decides. */
     public Disposition.Return foundParked(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
-        // One line reports a parked key. Later receives and duplicates of its message get no such line.
+        // A parked key is logged at WARN once. Later receives, and other messages with the key, are logged at DEBUG.
         String more = remember(delivery) ? endOfLine(delivery) : null;
         if (more == null) {
             log.debug("{} is returned: {} is still parked", delivery, spec);
@@ -120,7 +120,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Decides on a delivery whose attempt has parked its key. Always logs this. */
+    /**
+     * Returns a delivery whose attempt has parked its key. Logs this at WARN, unless the limit on such lines is
+     * reached.
+     */
     public Disposition.Return parked(Delivery delivery) {
         remember(delivery);
         String more = endOfLine(delivery);
@@ -146,7 +149,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Returns whether the listener logs for the first time that this key is parked. */
+    /** Returns whether no delivery of this subscription has reported yet that the key is parked. */
     private static boolean remember(Delivery delivery) {
         return delivery.subscription()
                 .levels()

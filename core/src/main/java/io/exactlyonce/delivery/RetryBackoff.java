@@ -4,19 +4,20 @@ import io.exactlyonce.time.Jitter;
 import java.time.Duration;
 
 /**
- * Computes how long a delivery that did not succeed stays invisible before the next attempt. Each receive doubles the
- * delay, with jitter, so that messages that failed together are not redelivered together. Without side effects.
+ * Computes how long a delivery that did not succeed stays invisible before the next attempt. The delay doubles with
+ * each receive. A random part, the jitter, spreads the redeliveries of messages that failed together. Has no side
+ * effects.
  *
  * @param initial the delay after the first receive
  * @param longest the largest delay, at most SQS's 12 h
- * @param random spreads the delays
+ * @param random determines the jitter
  */
 public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
-    /** Largest number of doublings: with more, even a delay of a second would be longer than 12 h. */
+    /** Largest number of doublings. After 16 doublings, even an initial delay of one second is longer than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
-    /** How many of the last receives of a message with a parked key may follow each other immediately. */
+    /** If a key is parked, so many of the message's last receives follow each other without a delay. */
     private static final int LAST_RECEIVES = 10;
 
     private static final Duration BETWEEN_RECEIVES = Duration.ofSeconds(1);
@@ -25,7 +26,10 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
         this(initial, longest, Jitter.RANDOM);
     }
 
-    /** Returns the delay of a delivery that failed: a random part of the full delay, at least half of it. */
+    /**
+     * Returns the delay of a delivery that failed, which jitter shortens to between half of the full delay and all of
+     * it.
+     */
     public Duration after(Delivery delivery) {
         return jittered(whole(delivery.receiveCount()));
     }
@@ -45,10 +49,12 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a delivery that was not tried. A message must not end in the dead-letter queue only because
-     * another delivery owns its key, or because the store does not answer. So its last receives are as far apart as the
-     * largest delay permits. If the listener has a timeout, these receives together last at least as long as the
-     * owner's handler may run.
+     * Returns the delay of a delivery whose handler was not called. A message must not move to the dead-letter queue
+     * only because another delivery owns its key, or because the store does not answer. So the largest delay precedes
+     * each of its last receives.
+     *
+     * <p>If the listener has a timeout, the remaining delays together are at least as long as the timeout, because the
+     * owner's handler may run for this time.
      */
     public Duration sparing(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
@@ -63,12 +69,17 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a delivery whose key is parked, so that its queue soon moves the message to its dead-letter
-     * queue: no receive can succeed before an operator decides. The last receives follow each other immediately.
-     * Earlier receives follow after a second, so that a large {@code maxReceiveCount} makes no hot loop.
+     * Returns the delay of a delivery whose key is parked. No attempt can succeed before an operator decides, so the
+     * message is to reach the dead-letter queue soon. The last receives follow each other without a delay. Earlier
+     * receives follow after a second, because with a large {@code maxReceiveCount} the listener would otherwise receive
+     * the message in a hot loop.
      *
-     * <p>A queue without a dead-letter queue gets the message back as after a failure. So does a queue that has not
-     * moved a message which was received too often, for example because its redrive policy was just removed.
+     * <p>In two cases, the delay is the one after a failure:
+     * <ul>
+     * <li>The queue has no dead-letter queue.
+     * <li>The message was received too often, and its queue has not moved it, for example because the redrive policy was just
+     * removed.
+     * </ul>
      */
     public Duration parked(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();

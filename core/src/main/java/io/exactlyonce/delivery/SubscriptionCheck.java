@@ -7,9 +7,9 @@ import io.exactlyonce.queue.Subscription;
 public interface SubscriptionCheck {
 
     /**
-     * Returns if the listener may begin.
+     * Returns normally if the listener may begin.
      *
-     * @throws RuntimeException if the listener must not receive from the queue; the listener fails startup
+     * @throws RuntimeException if the listener must not receive from the queue. Startup of the listener fails
      */
     void require(Subscription subscription);
 }

@@ -24,15 +24,15 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The kinds of results that stand for work which may not have ended: futures, publishers, coroutines, functions that
- * were not called, and handles of running work. A claim that is completed with such a result is completed before the
- * work is done.
+ * Detects results that stand for work which may not have ended: futures, publishers, coroutines, functions that were
+ * not called, and handles of running work. A claim that is completed with such a result is completed before the work is
+ * done.
  *
- * <p>Kinds of other libraries are known by name, because these libraries are only on the application's class path.
+ * <p>Types of other libraries are detected by name, because only the application has these libraries on its class path.
  */
 public final class UnfinishedWork {
 
-    /** The kinds of work that begins when its result is used. */
+    /** The types of results whose work begins when the result is used. */
     private static final Set<Class<?>> DEFERRED =
             Set.of(Callable.class, Runnable.class, Supplier.class, BaseStream.class, Iterator.class, Spliterator.class);
 
@@ -98,10 +98,10 @@ public final class UnfinishedWork {
             "jakarta.ws.rs.container.AsyncResponse",
             "software.amazon.awssdk.transfer.s3.model.Transfer");
 
-    /** Limits the search in types that contain themselves in ever larger types. */
+    /** Limits the depth of the search, because a type may contain ever larger forms of itself. */
     private static final int MOST_LEVELS = 8;
 
-    /** True for unfinished work. Decided once for each class of results. */
+    /** Contains true for a class of unfinished work. Computed once for each class. */
     private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -111,17 +111,17 @@ public final class UnfinishedWork {
 
     private UnfinishedWork() {}
 
-    /** Returns whether objects of a class, or of its subclasses, stand for work that may not have ended. */
+    /** Returns whether objects of a class stand for work that may not have ended. */
     public static boolean is(Class<?> type) {
         return KNOWN.get(type);
     }
 
-    /** Returns whether objects of a class are coroutines of Kotlin. */
+    /** Returns whether objects of a class are Kotlin coroutines. */
     public static boolean isCoroutine(Class<?> type) {
         return is(type, kind -> COROUTINES.contains(kind.getName()));
     }
 
-    /** Returns whether objects of a class stand for work that begins when they are used. */
+    /** Returns whether objects of a class stand for work that begins when the object is used. */
     public static boolean isDeferred(Class<?> type) {
         return is(type, UnfinishedWork::isDeferredKind)
                 && !is(type, UnfinishedWork::isAsynchronousKind)
@@ -129,8 +129,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns whether objects of a type are values although they may also supply something: collections, such as a page
-     * of Spring Data, and enum constants.
+     * Returns whether objects of a class are values, although the class also implements a type of deferred work. Values
+     * are collections, such as a page of Spring Data, and enum constants.
      */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
@@ -159,10 +159,14 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns the first kind of unfinished work that a type is or contains. A type contains the type arguments of
-     * itself and of its supertypes, the component of an array, and the fields of a record or final class.
+     * Returns the first class of unfinished work that a type is or contains. A type contains:
+     * <ul>
+     * <li>the type arguments of itself and of its supertypes
+     * <li>the components of an array
+     * <li>the fields of a final class of the application, such as a record
+     * </ul>
      *
-     * @return {@code null} if the type shows none
+     * @return {@code null} if the type contains no unfinished work
      */
     public static @Nullable Class<?> in(ResolvableType type) {
         return in(type, new HashSet<>(), 0);
@@ -196,8 +200,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Searches the fields of final application classes only, because a field of another type may have a value of any
-     * class.
+     * Searches the fields of a final class of the application. A class that is not final is not searched, because the
+     * result may be of a subclass with other fields.
      */
     private static @Nullable Class<?> inFields(ResolvableType type, Class<?> raw, Set<ResolvableType> seen, int level) {
         if (!Modifier.isFinal(raw.getModifiers()) || raw.getClassLoader() == null) {
@@ -206,7 +210,8 @@ public final class UnfinishedWork {
         for (Field field : fields(raw)) {
             if (!Modifier.isStatic(field.getModifiers())) {
                 Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
-                // A value may keep a function that the value calls itself.
+                // Deferred work in a field is ignored, because the object may contain a function that the object itself
+                // calls.
                 if (found != null && !isDeferred(found)) {
                     return found;
                 }
@@ -220,23 +225,23 @@ public final class UnfinishedWork {
         try {
             ReflectionUtils.doWithLocalFields(type, fields::add);
         } catch (IllegalStateException absent) {
-            // The type of an unused field may be missing from the class path.
+            // The class of a field may be missing from the class path if the application does not use the field.
             return List.of();
         }
         return fields;
     }
 
     /**
-     * Returns the class of unfinished work that a result is, or that it contains in an {@link Optional}, an array or a
-     * collection of the JDK.
+     * Returns the class of unfinished work that a result is or contains. Searches the contents of an {@link Optional},
+     * of an array, and of a collection or map of the JDK.
      *
-     * @return {@code null} if there is none
+     * @return {@code null} if the result contains no unfinished work
      */
     public static @Nullable Class<?> in(@Nullable Object result) {
         try {
             return in(result, 0);
         } catch (RuntimeException changing) {
-            // Another thread may still change a collection. That must not prevent the completion.
+            // Another thread may be changing a collection in the result. The claim must be completed all the same.
             return null;
         }
     }
@@ -255,7 +260,7 @@ public final class UnfinishedWork {
         if (result instanceof Object[] array) {
             return inAny(Arrays.asList(array), level + 1);
         }
-        // A collection that is not the JDK's may load its elements when it is read.
+        // Other collections are not searched, because they may load their elements when they are read.
         if (type.getClassLoader() != null) {
             return null;
         }

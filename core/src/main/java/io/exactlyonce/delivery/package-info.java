@@ -1,6 +1,6 @@
 /**
- * Internal: a delivery, its state, its decisions, and the policies that decide. Depends on neither Spring Cloud AWS nor
- * SQL.
+ * Internal: a delivery, its state, the decisions on it, and the policies behind the decisions. Depends on neither
+ * Spring Cloud AWS nor SQL.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code fingerprint}, {@code
  * renewal}, {@code time} and {@code queue}.
