@@ -246,7 +246,8 @@ public final class Attempt {
      * <ul>
      * <li>The delivery was not stopped.
      * <li>Its timeout has not expired.
-     * <li>Its lease is valid by this JVM's clock. If the handler runs without a claim, the visibility timeout must be valid.
+     * <li>Its lease is valid by this JVM's clock. If the handler runs without a claim, the visibility timeout must
+     * be valid.
      * </ul>
      * <p>Callers check this right before the call, and again after any step that may block.
      */

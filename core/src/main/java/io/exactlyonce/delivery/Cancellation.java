@@ -77,16 +77,14 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called if each call of the application's method is reported from now on, by {@link #beginWork} and {@link
-     * #endWork}.
+     * Called if the calls of the handler's method are reported from now on, by {@link #beginWork} and {@link #endWork}.
      */
     public synchronized void awaitWork() {
         reportsWork = true;
     }
 
     /**
-     * Called before each call of the application's method. Returns false after a stop, and the method must not be
-     * called.
+     * Called before each call of the handler's method. Returns false after a stop, and the method must not be called.
      */
     public synchronized boolean beginWork() {
         if (stopRequested) {
@@ -97,28 +95,28 @@ public final class Cancellation implements AutoCloseable {
         return true;
     }
 
-    /** Called when a call of the application's method has ended. */
+    /** Called when a call of the handler's method has ended. */
     public synchronized void endWork() {
         working--;
     }
 
     /**
-     * Called if a failure prevents a call of the application's method. Advice may catch the failure and return a
-     * result. Unless the method was called at all, the handler counts as failed nevertheless.
+     * Called if a failure prevents a call of the handler's method. Advice may catch the failure and return a result.
+     * Unless the method was called at all, the handler counts as failed nevertheless.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
 
     /**
-     * Returns the failure that prevented a call of the application's method. Returns {@code null} if there is none, or
-     * if there was another call that ran.
+     * Returns the failure that prevented a call of the handler's method. Returns {@code null} if there is none, or if
+     * another call of the method was made.
      */
     public synchronized @Nullable Exception refusal() {
         return hasWorked ? null : refusal;
     }
 
-    /** Returns whether the application's method was called. Returns true if calls are not reported. */
+    /** Returns whether the handler's method was called. Returns true if calls are not reported. */
     public synchronized boolean hasWorked() {
         return hasWorked || !reportsWork;
     }

@@ -323,8 +323,8 @@ public final class Delivery {
     }
 
     /**
-     * Lets the listener's stop continue without this delivery. Called if the handler itself called the stop, which
-     * would wait for the handler forever. Such a handler ends by itself.
+     * Lets the listener's stop continue without this delivery. Called if the handler itself called the stop, because
+     * the handler and the stop would wait for each other. Such a handler ends by itself.
      */
     public void outliveStop() {
         outlivesStop = true;
@@ -385,7 +385,9 @@ public final class Delivery {
         return state.isAcknowledged();
     }
 
-    /** Returns whether SQS, instead of delivering the message once more, moves it to the dead-letter queue. */
+    /**
+     * Returns whether this is the message's last receive, after which SQS moves the message to its dead-letter queue.
+     */
     public boolean isOnItsLastReceive() {
         return settings.isLastReceive(receiveCount);
     }

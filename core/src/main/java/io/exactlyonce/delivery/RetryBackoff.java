@@ -77,8 +77,8 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
      * <p>In two cases, the delay is the one after a failure:
      * <ul>
      * <li>The queue has no dead-letter queue.
-     * <li>The message was received too often, and its queue has not moved it, for example because the redrive policy was just
-     * removed.
+     * <li>The message was received too often, and its queue has not moved it, for example because the redrive policy
+     * was just removed.
      * </ul>
      */
     public Duration parked(Delivery delivery) {

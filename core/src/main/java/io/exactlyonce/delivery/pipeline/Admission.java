@@ -7,13 +7,15 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Decides which deliveries a handler may get, in their order. On a FIFO queue, a message that stays in its queue stops
- * the later messages of its group, because they must not overtake it. Their claims are released, and they become
- * visible again when their batch is done. Messages of a standard queue have no group, so they stop no others.
+ * Decides in order which deliveries a handler may get.
+ *
+ * <p>On a FIFO queue, a message that stays in its queue stops the later messages of its group, because they must not
+ * overtake it. The claims of these later messages are released, and the messages become visible again when their batch
+ * is done. Messages of a standard queue have no group, so none of them stops others.
  */
 final class Admission {
 
-    /** Usually the shared empty set. */
+    /** A shared empty set until the first group is stopped. */
     private Set<String> stoppedGroups = Set.of();
 
     boolean admits(Delivery delivery, HandlerOutcome outcome) {
@@ -35,7 +37,10 @@ final class Admission {
         return false;
     }
 
-    /** Returns whether the delivery's handler is called now. False if the listener stopped first. */
+    /**
+     * Returns whether the delivery's handler is called now. Returns false if the delivery's group is stopped, or if the
+     * listener stopped first.
+     */
     boolean beginsHandling(Delivery delivery) {
         if (isStopped(delivery)) {
             reject(delivery);
@@ -49,8 +54,8 @@ final class Admission {
     }
 
     /**
-     * Stops the rest of the group of a message that is not handled, unless the message's key is completed, or this is
-     * its last receive.
+     * Stops the later messages of this message's group, because this message is not handled. Does nothing if this
+     * message leaves its queue: it is to be deleted, or this was its last receive.
      */
     void stopGroupOf(Delivery delivery) {
         if (!delivery.attempt().group().isEmpty() && !delivery.leavesItsQueue()) {
@@ -71,8 +76,8 @@ final class Admission {
     }
 
     /**
-     * Makes the message visible as soon as its batch is done, because an earlier message of its group comes first. Does
-     * nothing if the message is to be deleted.
+     * Makes the message visible when its batch is done, because an earlier message of its group comes first. Has no
+     * effect on a message that is to be deleted.
      */
     static void returnImmediately(Delivery delivery) {
         delivery.decide(new Disposition.Return(Duration.ZERO));

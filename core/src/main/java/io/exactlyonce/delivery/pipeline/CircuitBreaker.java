@@ -12,10 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pauses the listeners of one claim path while claims on it get no answer. A claim path goes through the claim store,
- * or through an application transaction manager. {@value #FAILURES} claims in a row without an answer open the breaker,
- * and the next claim that is answered closes it. Meanwhile claims of deliveries in flight are repeated, and serve as
- * probes. If there are none, a trial poll probes, after a pause that doubles each time.
+ * Pauses the listeners of one claim path while claims on the path get no answer. A claim path is the claim store, or an
+ * application's transaction manager.
+ *
+ * <p>The breaker opens after {@value #FAILURES} claims in a row without an answer. The next claim that is answered
+ * closes the breaker. While the breaker is open, claims of deliveries in flight are repeated, and each repetition is a
+ * probe. After a pause, a listener also makes a trial poll, because there may be no delivery in flight. The pause
+ * doubles after each failed trial, up to 30 s.
  */
 public final class CircuitBreaker implements PollGate {
 
@@ -42,7 +45,7 @@ public final class CircuitBreaker implements PollGate {
         this.clock = clock;
     }
 
-    /** Called when a listener begins to poll. From then on the breaker controls its polling. */
+    /** Called when a listener begins to poll. The breaker logs when this listener is paused and when it polls again. */
     public void subscribe(Subscription subscription) {
         subscriptions.add(subscription);
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A circuit breaker for each claim path: the claim store, and each application transaction manager. Each path has its
- * own connections, so one may fail while the others work.
+ * The circuit breakers: one for the claim store, and one for each application transaction manager. Each of these claim
+ * paths has its own connections, so one path may fail while the others work.
  */
 public final class CircuitBreakers {
 
@@ -24,9 +24,9 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Registers a transaction for {@link #of}, and returns it.
+     * Registers a transaction for {@link #of}, and returns the transaction.
      *
-     * @param manager the unique name of its transaction manager
+     * @param manager the unique name of the transaction's manager
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {
         transactions.put(
@@ -37,10 +37,10 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Returns the breaker of a listener.
+     * Returns the breaker for a listener.
      *
-     * @param transaction the transaction of the handler and its claim; {@code null} if the listener claims through
-     *     the store
+     * @param transaction the transaction of the handler and its claim; {@code null} if the listener claims through the
+     *     store
      */
     public CircuitBreaker of(@Nullable ClaimTransaction transaction) {
         return transaction == null ? claims : transactions.getOrDefault(transaction, claims);

@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims the keys of deliveries of one subscription, in one call. A call that gets no answer is repeated in place
- * ({@link Repeats}). A delivery that acquires no key waits, is deleted or is returned, and goes no further.
+ * Claims the keys of several deliveries of one subscription, in one call of the store. A call that gets no answer is
+ * repeated ({@link Repeats}). A delivery whose key is not acquired leaves the pipeline: it waits, is deleted or is
+ * returned.
  */
 final class Claiming {
 
@@ -48,7 +49,8 @@ final class Claiming {
     /**
      * Claims the keys that were not requested yet, in one call.
      *
-     * @return completes when each key is acquired or refused, or finally got no answer; fails only after a crash
+     * @return completes when each key is acquired or refused, or when the call is not repeated any more; fails only
+     *     after a crash
      */
     CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);
@@ -67,7 +69,7 @@ final class Claiming {
                 });
     }
 
-    /** Begins the deliveries whose listener has not stopped. Returns the deliveries whose keys are to be claimed. */
+    /** Begins the deliveries whose listener has not stopped. Returns those of them whose keys are to be claimed. */
     List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
@@ -93,7 +95,7 @@ final class Claiming {
         observer.on(new DeliveryEvent.KeyMissing(delivery.subscription(), missing));
     }
 
-    /** Throws if the listener stopped before any of the deliveries began. */
+    /** Throws if the listener stopped before the processing of any delivery began. */
     static void requireStarted(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.attempt().begin()) {
@@ -133,7 +135,7 @@ final class Claiming {
         if (!(outcome instanceof Acquired acquired)) {
             refuse(delivery, outcome);
         } else if (!delivery.attempt().acquired(acquired, askedAt, claims::fence)) {
-            // The listener's stop ended the delivery before this claim was granted.
+            // The listener's stop ended this delivery before the store granted the claim.
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
@@ -147,7 +149,7 @@ final class Claiming {
                 delivery.subscription(), delivery.attempt().key(), outcome));
     }
 
-    /** Returns the delivery with a long delay, because it was not tried. */
+    /** Returns the delivery with the delay of a delivery whose handler was not called. */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
             delivery.logLimited(

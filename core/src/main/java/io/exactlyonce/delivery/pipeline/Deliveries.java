@@ -30,20 +30,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deliveries in flight. They are renewed from their receive until they are deleted, returned or abandoned, so that
- * none is renewed forever.
+ * The deliveries in flight. Each delivery is renewed from its receive until its message is deleted, returned or
+ * abandoned.
  *
- * <p>A listener stops in three steps, each of which may be repeated: {@link #beginStop}, {@link #interruptHandlers},
- * {@link #endStop}. Renewals continue until the last step, so that no message that is still being handled or deleted is
- * redelivered. From the first step on, no handler of the listener begins, and unprocessed messages are visible to other
- * consumers at once. A delivery on its last receive is an exception, because its queue would not deliver it again: it
- * continues while its listener waits for handlers.
+ * <p>A listener stops in three steps, which may be repeated: {@link #beginStop}, {@link #interruptHandlers}, {@link
+ * #endStop}. Renewals continue until the last step, so that SQS redelivers no message that is still being handled or
+ * deleted.
+ *
+ * <p>From the first step on, no handler of the listener begins, and the messages that were not handled are visible to
+ * other consumers at once. There is one exception: a delivery on its last receive is still handled while its listener
+ * waits for handlers, because its queue would not deliver the message again.
  */
 public final class Deliveries {
 
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
-    /** How long interrupted handlers may take to end. */
+    /** The time that interrupted handlers get to end. */
     private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
 
     private final Renewer renewer;
@@ -60,7 +62,8 @@ public final class Deliveries {
      * @param policy decides on duplicates, and on the delay of returned deliveries
      * @param observer is notified of the end of each delivery
      * @param clock monotonic, in nanoseconds
-     * @param mostWaiting how many deliveries may wait for a key at any time; more are returned
+     * @param mostWaiting how many deliveries may wait for the owners of their keys at any time; further ones are
+     *     returned
      */
     public Deliveries(
             Renewer renewer,
@@ -77,14 +80,14 @@ public final class Deliveries {
         this.waiting = new WaitingDeliveries(this, claims, policy, observer, clock, mostWaiting);
     }
 
-    /** Returns the deliveries that wait for a key. */
+    /** Returns the deliveries that wait for the owners of their keys. */
     public WaitingDeliveries waiting() {
         return waiting;
     }
 
     /**
-     * Renews deliveries from now on, before a handler has a thread for them. Deliveries of a stopping listener are
-     * returned at once.
+     * Renews deliveries from now on, even if no thread is free for their handler yet. Returns the deliveries at once if
+     * their listener is stopping.
      */
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
@@ -99,7 +102,7 @@ public final class Deliveries {
                 subscription.levels().inFlight().incrementAndGet();
             }
         }
-        // The listener may have stopped before the answer to its poll came.
+        // The listener may have stopped before SQS answered its poll.
         List<Delivery> late = received.stream()
                 .filter(delivery -> delivery.subscription().isStopping())
                 .toList();
@@ -109,10 +112,10 @@ public final class Deliveries {
     }
 
     /**
-     * Applies the decision on a delivery that has left its listener. A delivery without a decision has failed, or was
-     * not claimed: it is returned with backoff, or at once if it was held back.
+     * Applies the decision on a delivery that has left its listener's pipeline. If there is no decision, the delivery
+     * has failed or was not claimed, and is returned with backoff. A delivery that was held back is returned at once.
      *
-     * @return whether the message is to be deleted; then it is renewed until the delete is confirmed
+     * @return whether the caller must delete the message. The message is renewed until the delete is confirmed
      */
     public boolean settle(Delivery delivery) {
         Optional<DeliveryState> settled = delivery.settle();
@@ -133,7 +136,7 @@ public final class Deliveries {
                 notifyOfLastReceive(delivery);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
-            // The failure came after the handler, for example from an interceptor.
+            // The delivery failed after its handler had succeeded, for example in an interceptor.
             default -> logFailed(delivery, null);
         }
         return settled.get() == DeliveryState.DELETING;
@@ -149,7 +152,7 @@ public final class Deliveries {
         }
     }
 
-    /** Reports a failed attempt on the last receive, even if the attempt parked its key. */
+    /** Reports an attempt that failed on the last receive of its message, even if the attempt parked its key. */
     private void notifyOfLastReceive(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
         if (most != null && delivery.isOnItsLastReceive() && delivery.attempt().failure() != null) {
@@ -180,9 +183,9 @@ public final class Deliveries {
     }
 
     /**
-     * Applies the decision on a delivery whose listener is stopping, or that must not be handled now.
+     * Applies the decision on a delivery that must not be handled now, for example because its listener is stopping.
      *
-     * @return whether the message is to be deleted; then it is renewed until the delete is confirmed
+     * @return whether the caller must delete the message. The message is renewed until the delete is confirmed
      */
     public boolean settleWhileStopping(Delivery delivery) {
         delivery.holdBack();
@@ -190,14 +193,14 @@ public final class Deliveries {
     }
 
     /**
-     * Makes a delivery visible after a delay. Returned deliveries are not measured, because a burst of quick failures
-     * would hide slow deliveries.
+     * Makes a delivery's message visible after a delay. The time that a returned delivery took is not measured, because
+     * a burst of quick failures would hide slow deliveries.
      */
     void returnAfter(Delivery delivery, Duration delay) {
         returnAll(delivery.subscription(), Map.of(delivery, delay));
     }
 
-    /** Makes deliveries of one listener visible together. */
+    /** Makes messages of one listener visible together, each after its delay. */
     void returnAll(Subscription subscription, Map<Delivery, Duration> delays) {
         if (delays.isEmpty()) {
             return;
@@ -212,7 +215,7 @@ public final class Deliveries {
         }
     }
 
-    /** Removes a delivery. Returns whether it was in flight until now. */
+    /** Removes a delivery. Returns false if the delivery was removed before. */
     private boolean leave(Delivery delivery) {
         boolean left = inFlight.remove(delivery);
         if (left) {
@@ -221,7 +224,10 @@ public final class Deliveries {
         return left;
     }
 
-    /** Deletes a message whose pipeline ended. The message is renewed until the queue confirms the delete. */
+    /**
+     * Deletes the message of a delivery that has left the pipeline. The message is renewed until the queue confirms the
+     * delete.
+     */
     void delete(Delivery delivery) {
         try {
             delivery.delete();
@@ -234,10 +240,13 @@ public final class Deliveries {
         }
     }
 
-    /** Ends a delivery that was not returned. Releases a claim that did not reach its handler. */
+    /**
+     * Ends a delivery that was not returned. If the delivery still holds a claim and its handler was not called,
+     * releases the claim.
+     */
     void end(Delivery delivery) {
         delivery.visibility().stop();
-        // The listener may have stopped before the delete was confirmed.
+        // A delivery ends twice if its listener stops before the delete is confirmed. Only the first end is reported.
         if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
             observer.on(new DeliveryEvent.Delivered(
@@ -251,7 +260,7 @@ public final class Deliveries {
     /**
      * Called before the delete is requested from the queue.
      *
-     * @return completes when the delete may be requested: all renewals that started before this call have ended
+     * @return completes when the delete may be requested, because all renewals that started before this call have ended
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
         return delivery.visibility().deleting();
@@ -263,15 +272,15 @@ public final class Deliveries {
         end(delivery);
     }
 
-    /** Called when the queue has rejected the delete. The message will be redelivered as a duplicate. */
+    /** Called when the queue has rejected the delete. SQS may redeliver the message, as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery);
         end(delivery);
     }
 
     /**
-     * Abandons deliveries after a crash of their thread, as if the process had been killed. They are no longer renewed,
-     * and are neither released nor returned nor deleted. May be called twice for a delivery.
+     * Abandons deliveries after a crash of their thread, as if the process had been killed. Renewals stop. No claim is
+     * released, and no message is returned or deleted. May be called twice for a delivery.
      */
     public void abandon(Collection<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
@@ -292,25 +301,31 @@ public final class Deliveries {
     }
 
     /**
-     * Begins the stop. Messages that no handler has started are made visible at once, including messages that are
-     * received later. Deliveries that wait for a key are returned. Running handlers continue.
+     * Begins the stop of a listener:
+     * <ul>
+     * <li>Messages that no handler has started are made visible at once, except those on their last receive. This
+     * includes messages that arrive later.
+     * <li>Deliveries that wait for the owner of their key are returned.
+     * <li>Running handlers continue.
+     * </ul>
      */
     public void beginStop(Subscription subscription) {
-        // Set first, so that deliveries that begin or arrive during the stop see it.
+        // Comes first, so that deliveries that begin or arrive during the stop detect it.
         subscription.stop();
-        // Returned before waits end: when the wait of a group's head ends, the rest of the group starts.
+        // Comes before the waits end. If the wait of a FIFO group's first message ended earlier, later messages would
+        // start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
 
     /**
-     * Interrupts the handlers that are still running, except handlers that outlive the stop. If a handler ends soon,
-     * its claim is released and its message returned, before threads and database connections close. Other claims end
-     * with their leases.
+     * Interrupts the handlers that are still running, except handlers that outlive the stop. If a handler ends soon
+     * after the interrupt, its outcome is recorded and its message is returned or deleted, before threads and database
+     * connections close. The claim of any other handler ends with its lease.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);
-        // Includes deliveries on their last receive, because the stop does not wait for them.
+        // Includes deliveries on their last receive, because the stop no longer waits for them.
         returnHeldBack(subscription, of(subscription));
         List<Delivery> running = of(subscription).stream()
                 .filter(delivery -> !delivery.isAbandoned() && !delivery.outlivesStop())
@@ -318,7 +333,7 @@ public final class Deliveries {
         running.forEach(Delivery::abandon);
         awaitLastMoment(subscription, running);
         for (Delivery delivery : running) {
-            // The pipeline may no longer have a thread for this.
+            // Settled here, because the pipeline may have no thread left to settle the delivery.
             if (delivery.processed().isDone() && settleWhileStopping(delivery)) {
                 delete(delivery);
             }
@@ -326,7 +341,8 @@ public final class Deliveries {
     }
 
     /**
-     * Stops the renewals of the listener's deliveries, except deliveries that outlive the stop and end by themselves.
+     * Ends the listener's deliveries and their renewals. Leaves out deliveries that outlive the stop, because they end
+     * by themselves.
      */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);

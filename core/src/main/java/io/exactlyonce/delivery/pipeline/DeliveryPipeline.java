@@ -16,39 +16,47 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes deliveries from the poll until their outcomes are recorded. Every step takes a list of deliveries of one
- * subscription; a single message is a list of one.
+ * Processes deliveries from their poll until their outcomes are recorded. Each step gets a list of deliveries of one
+ * subscription. A single message is a list of one.
  * <ol>
- * <li>{@link #claim} ({@link Claiming}): claims all keys in one call, before there are threads, or when there is one.
- * No thread waits, except for listeners whose keys are claimed on their handlers' threads.
- * <li>{@link #admit} ({@link Admission}): leaves out deliveries whose lease has expired, or whose group was stopped.
- * <li>{@link #handle} ({@link HandlerCall}): calls the reconciler, then the handler, once. With {@code effects =
- * DATABASE} the {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
+ * <li>{@link #claim} ({@link Claiming}): claims all keys in one call, with the poll or when a thread is free for the
+ * deliveries. No thread waits for the store, except the handler's thread if the listener's keys are claimed there.
+ * <li>{@link #admit} ({@link Admission}): leaves out deliveries whose lease has expired or whose group was stopped.
+ * <li>{@link #handle} ({@link HandlerCall}): calls the reconciler, and then the handler, once. With {@code effects =
+ * DATABASE}, the {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
  * <li>{@link Recording}: records completions, parkings and releases in one call after the handler. The handler's thread
  * does not wait for the store.
  * </ol>
  *
- * <p>A delivery is admitted at up to four times: when its key was claimed with its poll; when the container has a
- * thread for it, before interceptors; when its handler is to be called; and after a reconciler, which may take long.
- * Last, the delivery enters its handler by one compare-and-set. If the listener's stop comes first, the handler is not
- * called.
+ * <p>A delivery is admitted up to four times:
+ * <ol>
+ * <li>when its key was claimed with its poll
+ * <li>when the container has a thread for the delivery, before interceptors
+ * <li>when its handler is to be called
+ * <li>after a reconciler, which may take long
+ * </ol>
  *
- * <p>Each delivery is settled when it has left its listener and its outcome is recorded ({@link Deliveries#settle}).
+ * <p>Then one compare-and-set of its state starts the handler. If the listener's stop changes the state first, the
+ * handler is not called.
+ *
+ * <p>Each delivery is settled ({@link Deliveries#settle}) when it has left its listener's pipeline and its outcome is
+ * recorded.
  *
  * <p>Guaranteed:
  * <ul>
- * <li>The handler is called at most once, only with deliveries whose keys are claimed, in their order. In a
- * transaction, it is called once more if it named deliveries that failed, or lost its connection; all its writes are
- * rolled back by then.
- * <li>A delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one.
- * <li>Each delivery is judged by its own claim, as if it had come alone.
- * <li>The claim is held until a handler's future has ended, and that end is recorded.
- * <li>A handler that must stop is interrupted, once, while its method has not returned; then its future is cancelled,
- * once. A future that was only cancelled says nothing about its work. So its claim is not released, and ends with its
- * lease.
+ * <li>The handler is called at most once, and gets the deliveries in their order. Each of their keys is claimed, unless
+ * the policy permits a call without a key. A transaction calls the handler again in two cases: the handler named
+ * deliveries that failed, or the connection was lost. Before the second call, all writes of the first are rolled back.
+ * <li>A delivery's message is deleted only after the completion of its key is recorded, by this delivery or an earlier
+ * one. Messages without a key are an exception.
+ * <li>Each delivery of a batch is judged by its own claim, as if its message had come alone.
+ * <li>The claim is held until the handler's future has ended and the outcome is recorded.
+ * <li>A handler that must stop is interrupted once, if its method has not returned. After the method has returned a
+ * future, the future is cancelled once. The end of a cancelled future does not show that the work has ended. So the
+ * claim is not released, and ends with its lease.
  * </ul>
  *
- * <p>Not guaranteed: that effects happen only once if the process dies before its completion is recorded. The next
+ * <p>Not guaranteed: if the process dies before the completion is recorded, the effects may happen again. The next
  * attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
  */
 public final class DeliveryPipeline {
@@ -68,8 +76,8 @@ public final class DeliveryPipeline {
      * @param results writes handlers' results
      * @param observer is notified of claims and handlers
      * @param clock monotonic, in nanoseconds
-     * @param cancellations cancels futures of handlers, which may call the application's own code; must not make
-     *     its caller wait
+     * @param cancellations runs the cancellation of a handler's future, which may call the application's code; must not
+     *     run it on the caller's thread
      */
     public DeliveryPipeline(
             RetryingClaimClient claims,
@@ -89,15 +97,16 @@ public final class DeliveryPipeline {
     /**
      * Claims the keys that were not requested yet, in one call.
      *
-     * @return completes when each key is acquired or refused, or finally got no answer; fails only after a crash
+     * @return completes when each key is acquired or refused, or when the call is not repeated any more; fails only
+     *     after a crash
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         return claiming.claim(deliveries);
     }
 
     /**
-     * Returns the deliveries that may be handled now: they hold their keys, and overtake no other delivery of their
-     * group. Ends the other deliveries, and releases their claims.
+     * Returns the deliveries that may be handled now, because they hold their keys and overtake no other delivery of
+     * their group. Ends the other deliveries, and releases their claims.
      */
     public List<Delivery> admit(List<Delivery> deliveries) {
         HandlerOutcome outcome = new HandlerOutcome();
@@ -110,7 +119,10 @@ public final class DeliveryPipeline {
         return pass(deliveries, (admission, delivery) -> admission.admits(delivery, outcome));
     }
 
-    /** Returns the deliveries that pass a gate, checked in their order. The others leave, and release their claims. */
+    /**
+     * Returns the deliveries that pass a check, which checks them in their order. The other deliveries leave the
+     * pipeline, and their claims are released.
+     */
     private List<Delivery> pass(List<Delivery> deliveries, BiPredicate<Admission, Delivery> gate) {
         Admission admission = new Admission();
         List<Delivery> passed = new ArrayList<>(deliveries.size());
@@ -123,15 +135,15 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. The
-     * outcome is recorded after the handler; then {@link Delivery#processed()} completes.
+     * Handles deliveries of one subscription. Their keys are held, or are claimed in the handler's transaction. The
+     * outcome is recorded after the handler, and {@link Delivery#processed()} completes when it is recorded.
      *
      * @param deliveries in their order
-     * @return the handler's result for a single delivery; {@code null} for a batch. If the handler returned a
-     *     future, a future that ends with the work: without a result for a batch, and with the failures that follow the
-     *     handler
+     * @return the handler's result for a single delivery, and {@code null} for a batch. If the handler returned a
+     *     future, returns a future that ends with the work. This future has the same result. If the work fails, the
+     *     future fails, and this method throws nothing
      * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if a claim was lost
-     *     before the handler was called; other failures are suppressed in it
+     *     before the handler was called. Further failures are suppressed in the exception
      */
     public @Nullable Object handle(List<Delivery> deliveries, Handler handler) throws Throwable {
         if (areTransactional(deliveries)) {
@@ -150,8 +162,8 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Admits deliveries, begins the listener's timeout, which covers everything that follows, and reconciles keys in
-     * doubt.
+     * Admits deliveries, starts the listener's timeout, and reconciles keys in doubt. The timeout covers the reconciler
+     * and the handler.
      */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
@@ -159,7 +171,7 @@ public final class DeliveryPipeline {
                 delivery.visibility().startTimeout(delivery.attempt().key(), delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, recording::completion);
-            // Reconciling may take long, so the deliveries are admitted once more.
+            // The reconciler may take long, so the deliveries are admitted once more.
             ready = admit(pass(ready, reconciling::admits), outcome);
         }
         return pass(ready, Admission::beginsHandling);
@@ -174,12 +186,12 @@ public final class DeliveryPipeline {
         return false;
     }
 
-    /** Returns the handler that claims the keys of deliveries within its transactions. */
+    /** Returns the handler that claims the keys of these deliveries within its transactions. */
     public TransactionalHandler transactions(List<Delivery> deliveries) {
         return new TransactionalHandler(claims, claiming, recording, observer, clock, deliveries);
     }
 
-    /** Releases claims that did not reach their handler. */
+    /** Releases the claims of the deliveries whose handler was not called. */
     public void releaseUnhandled(List<Delivery> deliveries) {
         List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {

@@ -7,17 +7,19 @@ import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.List;
 
-/** Decides on a key whose attempt failed. An attempt that was stopped does not count as one that threw. */
+/**
+ * Decides on the key of an attempt that failed. An attempt that was stopped does not count as an attempt that threw.
+ */
 public final class FailedAttempt {
 
-    /** The reason for releasing a claim whose handler was not called. */
+    /** The reason for releasing a claim without a call of the handler. */
     static final String NOT_CALLED = "the handler was not called";
 
     private FailedAttempt() {}
 
     /**
-     * Parks or releases the key. The key is in doubt if the attempt was stopped, because it may have had effects that
-     * it could not report.
+     * Parks or releases the key. If the attempt was stopped, the key is in doubt, because the attempt may have had
+     * effects that it could not report.
      *
      * @param claim the claim of the attempt
      * @param failure the attempt's exception
@@ -35,8 +37,8 @@ public final class FailedAttempt {
     }
 
     /**
-     * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt
-     * even if the advice was stopped, because there was no effect.
+     * Parks or releases the key of a handler whose advice failed before it called the method. The key is never in
+     * doubt, because the method was not called and so had no effect.
      *
      * @param stopped whether the engine requested the stop of the advice
      */

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call of a handler with deliveries whose keys are held. It lasts until the handler's work has ended and the
+ * One call of a handler with deliveries whose keys are held. The call lasts until the handler's work has ended and its
  * outcome is being sent to the store.
  */
 final class HandlerCall {
@@ -35,9 +35,9 @@ final class HandlerCall {
     private final Cancellation call = new Cancellation();
 
     /**
-     * @param called the deliveries whose handler starts now
-     * @param cancellations cancels the handler's future
-     * @param outcome has the failures of deliveries that were left out
+     * @param called the deliveries with which the handler is called now
+     * @param cancellations runs the cancellation of the handler's future
+     * @param outcome contains the failures of the deliveries that were left out
      */
     HandlerCall(
             List<Delivery> called,
@@ -52,7 +52,10 @@ final class HandlerCall {
         this.outcome = outcome;
     }
 
-    /** Calls the handler; returns its result, or a future of the end of its work. */
+    /**
+     * Calls the handler. Returns its result. If the handler returned a future, returns a future that ends with the
+     * work.
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // The caller requested this future.
     @Nullable Object make(Handler handler) throws Throwable {
         called.forEach(delivery -> delivery.beginCall(call));
@@ -77,7 +80,7 @@ final class HandlerCall {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // The handler's work continues, and its end cannot be detected.
+            // The handler's work continues, but nothing can detect its end.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
@@ -99,7 +102,10 @@ final class HandlerCall {
         return answer;
     }
 
-    /** Called when the handler's work ended. After a cancellation, only its future may have ended. */
+    /**
+     * Called when the handler's work has ended. If the engine cancelled the handler's future, the future has ended, but
+     * the work may continue.
+     */
     private void ended(@Nullable Object result, @Nullable Throwable thrown) {
         Throwable refused = thrown == null ? call.refusal() : thrown;
         Throwable unfinished = refused == null ? unfinished(called, result) : null;
@@ -117,8 +123,8 @@ final class HandlerCall {
     }
 
     /**
-     * Returns the failure of a handler whose result stands for work that may continue, so that its key is in doubt;
-     * {@code null} for all other results.
+     * Returns the failure of a handler that returned unfinished work, such as a publisher. The work may continue, so
+     * the key is in doubt. Returns {@code null} for all other results.
      */
     static @Nullable Throwable unfinished(List<Delivery> called, @Nullable Object result) {
         Class<?> type = UnfinishedWork.in(result);
@@ -129,7 +135,7 @@ final class HandlerCall {
                                 .formatted(called.get(0).subscription().listener(), type.getName()));
     }
 
-    /** Returns the failure of a handler whose result names items that failed; {@code null} for all other results. */
+    /** Returns the failure of a handler whose result names failed items; {@code null} for all other results. */
     static @Nullable Throwable failedItems(List<Delivery> called, @Nullable Object result) {
         return result instanceof BatchResult
                 ? FailedItems.in(
@@ -170,7 +176,7 @@ final class HandlerCall {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
         Map<Integer, Throwable> named = whole.ofItems();
-        // A handler that stops because of one lost claim may leave the effects of the other claims in doubt, too.
+        // If a handler stops because one claim is lost, its effects under the other claims are in doubt, too.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()

@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The outcome of deliveries that are handled together, for the caller of the handler. */
+/** The result and the failures of deliveries that are handled together. The caller of the handler gets both. */
 final class HandlerOutcome {
 
     private final List<Throwable> failures = new ArrayList<>(0);
     private @Nullable Object result;
 
-    /** Records the result of a single delivery. */
+    /** Sets the result for the caller. */
     void result(@Nullable Object result) {
         this.result = result;
     }
@@ -23,7 +23,7 @@ final class HandlerOutcome {
         failures.add(failure);
     }
 
-    /** Puts the handler's exception before all other failures. */
+    /** Adds the handler's exception in front of all other failures. */
     void addHandlers(Throwable thrown) {
         failures.add(0, thrown);
     }
@@ -32,7 +32,7 @@ final class HandlerOutcome {
         return failures;
     }
 
-    /** Returns the first failure, with the others suppressed in it; {@code null} if there is none. */
+    /** Returns the first failure. The other failures are suppressed in it. Returns {@code null} if there is none. */
     @Nullable Throwable failure() {
         if (failures.isEmpty()) {
             return null;
@@ -46,7 +46,7 @@ final class HandlerOutcome {
         return first;
     }
 
-    /** Returns the result, or throws the failure. */
+    /** Returns the result, or throws the first failure. */
     @Nullable Object resultOrThrow() throws Throwable {
         Throwable failure = failure();
         if (failure != null) {

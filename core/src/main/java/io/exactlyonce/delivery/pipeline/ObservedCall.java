@@ -9,7 +9,10 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reports a call of a handler to its observer: on the handler's thread, and then at the end of its work. */
+/**
+ * Reports the call of a handler to observers: the method's begin and return on the handler's thread, and later the end
+ * of the work.
+ */
 final class ObservedCall {
 
     private final List<Delivery> called;

@@ -19,8 +19,8 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * Calls a listener's reconciler once for each key in doubt. A delivery that is stopped meanwhile misses only its own
- * handler.
+ * Calls a listener's reconciler once for each delivery whose key is in doubt. If a delivery is stopped during this
+ * call, the other deliveries of the batch are still handled.
  */
 final class Reconciling {
 
@@ -29,7 +29,7 @@ final class Reconciling {
     private final HandlerOutcome outcome;
     private final BiFunction<Delivery, @Nullable Object, ClaimResolution> completion;
 
-    /** @param completion makes the completion of a delivery with a result */
+    /** @param completion makes the completion of a delivery from the reconciler's result */
     Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimResolution> completion) {
         this.outcome = outcome;
         this.completion = completion;
@@ -41,8 +41,8 @@ final class Reconciling {
     }
 
     /**
-     * Returns whether to call the handler for a delivery. If false, the delivery was completed, or its claim is
-     * released.
+     * Returns whether to call the handler for a delivery. Returns false if the delivery is not admitted, or if the
+     * reconciler completed or parked its key, or failed.
      */
     boolean admits(Admission admission, Delivery delivery) {
         Reconciler<?> reconciler = delivery.attempt().spec().doubt().reconciler();
@@ -91,7 +91,7 @@ final class Reconciling {
         return false;
     }
 
-    /** Returns a payload as the class that a reconciler requests. A primitive class means its wrapper. */
+    /** Returns the payload as the class that a reconciler requests. A primitive class stands for its wrapper class. */
     @SuppressWarnings("unchecked") // The payload is an instance of the class.
     static <T> T cast(@Nullable Object payload, Class<T> type, String listener) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type).isInstance(payload)) {
@@ -105,7 +105,7 @@ final class Reconciling {
         return (T) payload;
     }
 
-    /** A delivery's attempt, as its reconciler sees it. */
+    /** A delivery's attempt, for its reconciler. */
     private record AttemptInDoubt(Delivery delivery) implements InDoubtAttempt {
 
         @Override

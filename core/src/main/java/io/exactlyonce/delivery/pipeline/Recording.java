@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records the outcomes of deliveries: completions, parkings and releases in one call. The handler's thread does not
- * wait for the store. A delivery leaves the pipeline when the store answers, or when its record is no longer needed.
+ * wait for the store. A delivery leaves the pipeline when the store has answered, or when its record is not repeated
+ * any more.
  */
 final class Recording {
 
@@ -41,8 +42,8 @@ final class Recording {
     }
 
     /**
-     * Returns the result as JSON; {@code null} if it cannot be written, because the effect happened, and the claim must
-     * be completed anyway.
+     * Returns the result as JSON; {@code null} if there is none. Also {@code null} if the result cannot be written as
+     * JSON, because the effect has happened and the claim must be completed in any case.
      */
     @Nullable String json(Delivery delivery, @Nullable Object result) {
         return result == null || !delivery.attempt().keepsResult()
@@ -51,8 +52,8 @@ final class Recording {
     }
 
     /**
-     * Records the outcomes of deliveries in one call. Claims that seem lost are also completed, because only the store
-     * decides whether another worker took the key over. If none did, the effect is recorded.
+     * Records the outcomes of deliveries in one call. A claim that seems lost is completed, too, because only the store
+     * decides whether another worker has taken the key over. If no worker has, the effect is recorded.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -69,8 +70,8 @@ final class Recording {
         if (resolutions.isEmpty()) {
             return;
         }
-        // The next message of a FIFO group begins when this is recorded, so the record is sent at once. Other
-        // completions may wait for more, to share a transaction.
+        // The next message of a FIFO group begins when this outcome is recorded, so the record is sent at once.
+        // Completions of standard queues may wait for further ones, to share a transaction.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         Boundary.whenComplete(
@@ -95,8 +96,9 @@ final class Recording {
     }
 
     /**
-     * Returns whether to repeat the record. A completion is repeated while the listener runs. A failure is repeated a
-     * few times, and then as long as no other consumer can have the message.
+     * Returns whether to repeat the record. A completion is repeated until the listener's stop abandons the delivery.
+     * Any other outcome is repeated a few times, and after that until the delivery is abandoned or another consumer may
+     * have the message.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
@@ -124,7 +126,7 @@ final class Recording {
         delivery.endProcessing();
     }
 
-    /** Called when the attempt parked its key. The message is not tried again. */
+    /** Called when the attempt has parked its key. The handler is not called again before an operator decides. */
     void parked(Delivery delivery) {
         delivery.decide(policy.parked(delivery));
         observer.on(new DeliveryEvent.Parked(
@@ -161,7 +163,10 @@ final class Recording {
         }
     }
 
-    /** Ends the processing, unless the listener's stop ends it. */
+    /**
+     * Ends the processing. If the delivery was held back, does nothing, because the listener's stop ends the
+     * processing.
+     */
     static void endProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
             delivery.endProcessing();

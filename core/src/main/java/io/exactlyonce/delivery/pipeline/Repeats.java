@@ -5,10 +5,16 @@ import io.exactlyonce.queue.Subscription;
 import java.util.List;
 
 /**
- * Decides how long a claim without an answer is repeated. While no claim on its path is answered, it is repeated
- * without a limit. While others are answered, it is repeated a few times. On a message's last receive it is repeated
- * without a limit, because the message would leave its queue untried. It is no longer repeated when no delivery needs
- * it. After a few failures its deliveries count as waiting.
+ * Decides whether a claim without an answer is repeated. A claim is repeated only while one of its deliveries may still
+ * be handled. The number of repetitions is:
+ * <ul>
+ * <li>unlimited while no claim on the path is answered
+ * <li>small while other claims are answered
+ * <li>always unlimited if a message is on its last receive, because the message would otherwise leave its queue without
+ * a call of its handler
+ * </ul>
+ *
+ * <p>After a few failures, the deliveries of this claim count as waiting.
  */
 final class Repeats {
 
@@ -27,7 +33,7 @@ final class Repeats {
     boolean shouldRetry(Throwable failure) {
         subscription.gate().unanswered(failure);
         boolean isPaused = subscription.gate().isPaused();
-        // An attempt that began in an outage says nothing about later answers.
+        // An attempt that began or ended in an outage does not count, because other claims got no answer either.
         alone += isPaused || wasPaused ? 0 : 1;
         wasPaused = isPaused;
         if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {

@@ -39,9 +39,9 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Claims keys and resolves claims. Calls that get no answer are repeated unchanged, with the same claim ids, without a
- * thread that waits. A lost reply is harmless: the repeated request finds its own claim, and its lease counts from the
- * attempt that is answered.
+ * Claims keys and resolves claims. A call that gets no answer is repeated unchanged, with the same claim ids. No thread
+ * waits between the repetitions. If only the reply was lost, the repeated request finds its own claim, whose lease
+ * counts from the attempt that is answered.
  *
  * <p>The first failure of an outage is logged with its stack trace, and each further failure in one line. The outage
  * ends when no call is being repeated.
@@ -50,7 +50,7 @@ public final class RetryingClaimClient {
 
     private static final Logger log = LoggerFactory.getLogger(RetryingClaimClient.class);
 
-    /** The number of attempts while a caller waits. */
+    /** The number of attempts of a call that is repeated only a few times. */
     static final int FEW = 3;
 
     private final ClaimStore store;
@@ -75,7 +75,7 @@ public final class RetryingClaimClient {
      * Makes a client.
      *
      * @param store the store of the claims
-     * @param async the same store, called without a thread that waits
+     * @param async the same store. Its calls do not make a thread wait
      * @param scheduler delays repeated calls
      */
     public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, EngineScheduler scheduler) {
@@ -85,9 +85,11 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Claims keys. If the call finally gets no answer, the claims that the store may have recorded are released, once.
-     * The next attempt then neither waits for their leases nor finds the keys in doubt. A call that never reached the
-     * store made no claims.
+     * Claims keys.
+     *
+     * <p>If the call got no answer and is not repeated any more, the store may have recorded the claims, and one
+     * request releases them. So the next attempt at a key does not wait for a lease, and finds no key in doubt. No
+     * release is needed if the call never reached the store.
      *
      * @param requests at least one
      */
@@ -96,7 +98,7 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Resolves claims. A result that cannot be stored does not prevent the completion.
+     * Resolves claims. If a result cannot be stored, the claim is completed without its result.
      *
      * @param resolutions at least one
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer
@@ -121,10 +123,11 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called; the key is not in doubt. A transaction releases
-     * its own claims, and an unprotected delivery has none.
+     * Releases the claim of a delivery whose handler was not called, so that the key is not in doubt. Does nothing for
+     * a claim that a transaction holds, because the transaction itself releases the claim. An unprotected delivery has
+     * no claim to release.
      *
-     * @return completes when the release is answered; a failure is logged
+     * @return completes when the release is answered or has failed. A failure is logged
      */
     CompletableFuture<Void> release(Delivery delivery) {
         delivery.visibility().stopLeaseRenewal();
@@ -156,7 +159,10 @@ public final class RetryingClaimClient {
         return resolution instanceof ClaimResolution.Completed completed && completed.result() != null;
     }
 
-    /** Claims a key on the caller's thread, which waits. An interrupt ends the repetitions. */
+    /**
+     * Claims a key on the caller's thread, which waits for the answer. A call without an answer is repeated a few
+     * times. An interrupt ends the repetitions.
+     */
     public ClaimOutcome awaitClaim(ClaimRequest request) {
         AtomicBoolean wanted = new AtomicBoolean(true);
         CompletableFuture<Claimed> claimed =
@@ -168,18 +174,18 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Resolves a claim on the caller's thread, which waits. Repeats the call a few times, or while the resolution is
-     * needed.
+     * Resolves a claim on the caller's thread, which waits for the answer. A call without an answer is repeated a few
+     * times, and after that as long as the resolution is wanted.
      *
-     * @return whether the resolution is recorded; otherwise the claim was lost
-     * @throws RuntimeException why the call got no answer
+     * @return whether the resolution is recorded; false if the claim was lost
+     * @throws RuntimeException the reason why the call got no answer
      */
     public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
         return await(resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean()))
                 .contains(resolution.claim());
     }
 
-    /** Waits despite interrupts. */
+    /** Waits for the answer, even if the thread is interrupted. */
     private static <T> T await(CompletableFuture<T> answer) {
         try {
             return answer.join();
@@ -188,7 +194,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    /** Waits until the call was answered or finally failed. Returns false if an interrupt came first. */
+    /** Waits until the call is answered or has finally failed. Returns false if an interrupt ends the wait. */
     private static boolean isAnswered(CompletableFuture<?> answer) {
         try {
             answer.get();
@@ -201,7 +207,7 @@ public final class RetryingClaimClient {
         return true;
     }
 
-    /** Returns an infinite sequence of pauses between repeats, which grow up to a bound. */
+    /** Returns an infinite sequence of pauses between attempts. The pauses grow up to a limit. */
     static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(100, 2);
         pauses.setMaxInterval(2_000);
@@ -209,7 +215,7 @@ public final class RetryingClaimClient {
         return pauses.start();
     }
 
-    /** Pauses on the caller's thread. Returns false if an interrupt ended the pause. */
+    /** Pauses on the caller's thread. Returns false if an interrupt ends the pause. */
     boolean pause(BackOffExecution pauses) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         scheduler.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
@@ -222,8 +228,10 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Binds the caller's transaction to a claim. Tries only once, because a failure ends that transaction.
+     * Binds the caller's transaction to a claim. The call is not repeated, because a failure ends the caller's
+     * transaction.
      *
+     * @return whether this transaction sees that the claim still holds its key
      * @throws UnsupportedOperationException if the store shares no transactions with applications
      */
     public boolean fence(ClaimId claim) {
@@ -240,7 +248,7 @@ public final class RetryingClaimClient {
         return failure == null ? "" : PrintableException.reason(failure);
     }
 
-    /** Names keys for a log: the only key, or the first one and the number of keys. */
+    /** Returns a text that names keys for a log: a single key, or the first key and the number of keys. */
     private static <T> String named(List<T> entries, Function<T, ClaimKey> key) {
         ClaimKey first = key.apply(entries.get(0));
         return entries.size() == 1 ? first.toString() : "%d keys, %s first,".formatted(entries.size(), first);
@@ -249,8 +257,8 @@ public final class RetryingClaimClient {
     /**
      * A call of the store, and its repetitions.
      *
-     * @param <A> the store's answer
-     * @param <T> the caller's answer
+     * @param <A> the answer of the store
+     * @param <T> the answer that the caller gets
      */
     private abstract class RepeatedCall<A, T> {
 
@@ -269,19 +277,19 @@ public final class RetryingClaimClient {
         abstract CompletableFuture<A> ask();
 
         /**
-         * Reads the store's answer.
+         * Converts the store's answer to the caller's.
          *
-         * @throws ClaimStoreUnavailableException if it is not complete, and the call is to be repeated
+         * @throws ClaimStoreUnavailableException if the answer is not complete, so that the call is to be repeated
          */
         abstract T read(A given);
 
-        /** Called with the reason before the call fails. */
+        /** Called before the call fails, with the reason. */
         abstract void givenUp(Throwable reason);
 
-        /** Names the call, for a log. */
+        /** Returns the name of the call, for a log. */
         abstract String what();
 
-        /** Names the keys of the call, for a log. */
+        /** Returns the names of the call's keys, for a log. */
         abstract String keys();
 
         CompletableFuture<T> begin() {
@@ -310,8 +318,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // A call that found the store busy did not reach the store. An earlier call may have reached the store, so
-            // the failure of the earlier call is kept.
+            // An attempt that found the store busy did not reach the store, but an earlier attempt may have. The
+            // earlier failure is kept, because it decides whether claims are to be released.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
@@ -338,7 +346,7 @@ public final class RetryingClaimClient {
             answer.completeExceptionally(reason);
         }
 
-        /** Ends the call, even after a crash. Returns false if it ended before. */
+        /** Ends the call, even after a crash. Returns false if the call ended before. */
         private boolean end() {
             if (isEnded) {
                 return false;
@@ -370,7 +378,7 @@ public final class RetryingClaimClient {
             return given;
         }
 
-        /** Releases the claims that the store may have recorded. */
+        /** Releases the claims that the store may have recorded. Does nothing if no attempt reached the store. */
         @Override
         void givenUp(Throwable reason) {
             if (reason instanceof ClaimStoreBusyException) {

@@ -28,20 +28,20 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Wraps a handler in one transaction that claims the keys of all its deliveries, runs the handler, and completes the
- * claims. After a failure, even one of the commit, the messages are redelivered and find the outcome. There is no lease
- * to lose, so only the stop of the listener stops the handler.
+ * Handles deliveries in one transaction, which claims the keys of all deliveries, calls the handler, and completes the
+ * claims. If the transaction fails, even at its commit, the messages are redelivered and find the outcome. There is no
+ * lease to lose, so the handler is stopped only by its listener's stop or its timeout.
  *
  * <p>Advice outside of the transaction may call the handler again after a failure. Each such call is a new transaction,
  * for the deliveries that are not committed yet. When the advice has ended, the last failure of each delivery is
  * applied.
  *
- * <p>If the handler names failed deliveries, the whole transaction is rolled back. The others are handled once more, in
- * another transaction, without the failed deliveries and without deliveries that must not overtake them.
+ * <p>If the handler names failed deliveries, the whole transaction is rolled back. The other deliveries are handled in
+ * another transaction, without the failed deliveries and without deliveries that must not overtake those.
  *
- * <p>A claim without an answer is repeated like other claims, but on the handler's thread. A transaction that loses its
- * connection is repeated once. After a second loss its messages fail, because the handler itself may break its
- * connections.
+ * <p>If the claims get no answer, they are repeated like other claims ({@link Repeats}), but the handler's thread
+ * waits. A transaction that loses its connection is repeated once. After a second loss its messages fail, because the
+ * handler itself may be the reason for the loss.
  */
 public final class TransactionalHandler implements AutoCloseable {
 
@@ -65,7 +65,7 @@ public final class TransactionalHandler implements AutoCloseable {
     /**
      * The failure of a delivery's latest attempt.
      *
-     * @param reasonToPark why to park the key; {@code null} if it is tried again
+     * @param reasonToPark why to park the key; {@code null} if the key is not to be parked
      */
     private record Failed(Throwable failure, @Nullable String reasonToPark) {}
 
@@ -85,12 +85,12 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Handles the deliveries whose keys are free. Advice may call this again: after a failure, the handler runs in a
-     * new transaction, unless the listener stopped; otherwise the same result is returned.
+     * Handles the deliveries whose keys are free. Advice may call this method again. After a failure, the handler then
+     * runs in a new transaction, unless the listener has stopped. After a success, the same result is returned.
      *
-     * @return the handler's result for a single delivery; {@code null} for a batch
-     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener
-     *     stopped before the handler was called; other failures are suppressed in it
+     * @return the handler's result for a single delivery, and {@code null} for a batch
+     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener stopped
+     *     before the handler was called. Further failures are suppressed in the exception
      */
     public @Nullable Object handle(Handler handler) throws Throwable {
         enter();
@@ -128,8 +128,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Settles the failed deliveries after the last transaction has ended. It may still run, because advice may not have
-     * waited for a transaction that it started.
+     * Applies the failures of the deliveries. If advice has not waited for a transaction on another thread, the
+     * failures are applied when this transaction ends.
      */
     @Override
     public void close() {
@@ -153,7 +153,7 @@ public final class TransactionalHandler implements AutoCloseable {
         batch.forEach(Recording::endProcessing);
     }
 
-    /** Returns the deliveries that are neither committed nor decided. */
+    /** Returns the deliveries that still need a transaction, because they are neither committed nor decided. */
     private List<Delivery> open() {
         if (!isStarted) {
             Claiming.requireStarted(batch);
@@ -179,8 +179,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Parks a key. The transactions of the attempt were rolled back, so the key is claimed once more in order to park
-     * it.
+     * Parks a key. The rollback of the attempt's transactions has undone the claim, so the key is claimed once more in
+     * order to park it.
      */
     private void park(Delivery delivery, String reason) {
         ClaimRequest request = delivery.attempt().request();
@@ -204,7 +204,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** The work of one transaction: calls the handler with the deliveries whose keys are free. */
+    /** The work of one transaction. Calls the handler with the deliveries whose keys are free. */
     private final class Work implements ClaimTransaction.BatchWork {
 
         private final List<Delivery> open;
@@ -224,7 +224,7 @@ public final class TransactionalHandler implements AutoCloseable {
             this.scope = observer.claiming(open);
         }
 
-        /** Returns the deliveries that go through another transaction. */
+        /** Runs the transaction. Returns the deliveries that need another transaction. */
         List<Delivery> execute() {
             Exception failure = executeOnce();
             if (failure == null) {
@@ -241,7 +241,7 @@ public final class TransactionalHandler implements AutoCloseable {
             return failure instanceof ClaimStoreUnavailableException why ? lost(thrown, why) : failed(thrown);
         }
 
-        /** Returns why the transaction was rolled back; {@code null} if it was committed. */
+        /** Runs the transaction. Returns why the transaction was rolled back; {@code null} if it was committed. */
         private @Nullable Exception executeOnce() {
             try {
                 List<ClaimRequest> requests = new ArrayList<>(open.size());
@@ -265,7 +265,7 @@ public final class TransactionalHandler implements AutoCloseable {
             }
         }
 
-        /** Called if the database answered that it cannot claim the keys. */
+        /** Called if the database answered that the keys cannot be claimed. */
         private List<Delivery> refused(Exception why) {
             endRepeats();
             scope.end(List.of(), why);
@@ -280,7 +280,7 @@ public final class TransactionalHandler implements AutoCloseable {
             called = admit(acquired);
             if (called.size() == acquired.size()) {
                 called.forEach(this::claimed);
-                // The listener may have stopped first.
+                // The listener may have stopped before the handler of a delivery begins.
                 called = called.stream().filter(Delivery::beginHandling).toList();
             }
             if (called.size() < acquired.size()) {
@@ -303,7 +303,8 @@ public final class TransactionalHandler implements AutoCloseable {
             Throwable thrown = null;
             try (call) {
                 Object returned = handler.handle(called);
-                // A transaction is bound to this thread, so a future of another thread's work is not awaited.
+                // Unfinished work of another thread is a failure, because the transaction belongs to this thread and
+                // ends before the work.
                 Throwable failed = call.refusal();
                 if (failed == null) {
                     failed = HandlerCall.unfinished(called, returned);
@@ -327,8 +328,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Decides on the deliveries that acquired nothing, independently of the transaction. Returns the other
-         * deliveries.
+         * Returns the deliveries that acquired their keys. Decides on the other deliveries at once, because their
+         * outcome does not depend on this transaction.
          */
         private List<Delivery> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
@@ -381,7 +382,10 @@ public final class TransactionalHandler implements AutoCloseable {
             return call.isInside() && !call.wasStopped();
         }
 
-        /** Called if the claims got no answer, so that the handler was not called. */
+        /**
+         * Called if the claims got no answer, so that the handler was not called. Returns the deliveries that are
+         * claimed again.
+         */
         private List<Delivery> unanswered(ClaimStoreUnavailableException why) {
             scope.end(List.of(), why);
             repeats = repeats == null ? new Repeats(open) : repeats;
@@ -408,8 +412,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called if the transaction lost its connection. Its writes are lost, unless its commit succeeded; the next
-         * claim shows that.
+         * Called if the transaction lost its connection. Its writes are lost, unless the commit had succeeded. After a
+         * commit that succeeded, the next claim finds the keys completed.
          */
         private List<Delivery> lost(Throwable failure, ClaimStoreUnavailableException why) {
             if (call.wasStopped() || !mayRepeat) {
@@ -427,8 +431,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called after a rollback. Sends the failed messages back to the queue. Returns the other deliveries, which are
-         * handled again without the failed ones.
+         * Called after a rollback. Keeps the failures until {@link #close}. Returns the deliveries that have not
+         * failed, which are handled again without the failed ones.
          */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
@@ -450,10 +454,12 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no
-         * trace in the store, so the receives of the message count as attempts. An attempt does not count if the
-         * application interrupted it, or if a stop interrupted its advice before the handler was called. A missing answer of
-         * a store parks nothing, because a repetition may help.
+         * Returns why to park the key; {@code null} if the key is not to be parked.
+         *
+         * <p>A rollback leaves no trace of the attempt in the store, so the receives of the message are counted as
+         * attempts. An attempt does not count if an interrupt or a lost claim ended it, or if the engine stopped the
+         * advice before the handler's method was called. If the store gave no answer, the key is never parked, because
+         * a repetition may help.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             if (failure instanceof ClaimStoreUnavailableException) {
@@ -467,7 +473,10 @@ public final class TransactionalHandler implements AutoCloseable {
             return delivery.attempt().spec().doubt().reasonToPark(failure, wasStopped ? 0 : delivery.receiveCount());
         }
 
-        /** Leaves out failures that only follow from an earlier failure, unless there are no others. */
+        /**
+         * Leaves out failures that are only a consequence of an earlier failure, which aborted the transaction. If all
+         * failures are such consequences, all are kept.
+         */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);
             own.values().removeIf(transaction::isAftermath);
@@ -475,17 +484,20 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** How the work within a transaction ended. The commit may still fail. */
+    /** The end of the work within a transaction. The commit may still fail. */
     private sealed interface End {}
 
     private record Succeeded(@Nullable Object result) implements End {}
 
     private record HandlerFailed(Throwable thrown) implements End {}
 
-    /** The handler was not called: some deliveries are left out, and the others need another transaction. */
+    /**
+     * The handler was not called, because some deliveries must not be handled now. The other deliveries need another
+     * transaction.
+     */
     private record LeftOver() implements End {}
 
-    /** Rolls the transaction back. The {@link End} says why. */
+    /** Thrown to roll the transaction back. The {@link End} contains the reason. */
     private static final class RolledBack extends Exception {
         RolledBack(String why) {
             super(why, null, false, false);

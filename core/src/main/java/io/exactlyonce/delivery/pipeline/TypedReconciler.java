@@ -15,11 +15,11 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * Gives a listener's reconciler the payload that the handler takes, and checks results before they are stored.
- * Otherwise a wrong result would appear only when it is read, without a trace of its origin.
+ * Gives a listener's reconciler the payload that the handler takes. Checks the reconciler's results before they are
+ * stored, because a wrong result would otherwise fail much later, when it is read, without a trace of its origin.
  *
- * @param reconciler the application's own
- * @param payload converts a message to what the handler takes, such as the published content of an SNS notification
+ * @param reconciler the application's own reconciler
+ * @param payload converts a message to the payload that the handler takes, such as the content of an SNS notification
  * @param result the type that the handler returns; {@link ResolvableType#NONE} if its result is not stored
  */
 public record TypedReconciler(
@@ -27,9 +27,11 @@ public record TypedReconciler(
         implements Reconciler<@Nullable Object> {
 
     /**
-     * Returns the result type that the reconciler's class names, if no object of that type can be a result of the
-     * handler. Returns {@code null} if an object of that type can be one, or if the class names no type, such as the
-     * class of a lambda.
+     * Returns the result type that the reconciler's class declares, if it does not fit the handler's result type:
+     * neither type is assignable to the other.
+     *
+     * @return {@code null} if the types fit, if the result is not stored, or if the class declares no type, such as the
+     *     class of a lambda
      */
     public @Nullable ResolvableType unfitType() {
         ResolvableType found = ResolvableType.forClass(AopUtils.getTargetClass(reconciler))
@@ -71,7 +73,10 @@ public record TypedReconciler(
         return found;
     }
 
-    /** Returns the class of a value, or of one of its elements, that does not fit a type; {@code null} if all fit. */
+    /**
+     * Returns the class of the value or element that does not fit a type; {@code null} if the value and its elements
+     * all fit.
+     */
     private static @Nullable Class<?> misfit(Object value, ResolvableType type) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type.toClass()).isInstance(value)) {
             return value.getClass();
@@ -97,7 +102,7 @@ public record TypedReconciler(
         return null;
     }
 
-    /** An attempt whose payload is read as the handler takes it. */
+    /** An attempt whose payload is the one that the handler takes. */
     private record Reading(InDoubtAttempt attempt, Function<Message<?>, @Nullable Object> payload)
             implements InDoubtAttempt {
 

@@ -28,20 +28,21 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * The deliveries that wait for the owner of their key. They have left their pipeline, and hold neither thread nor
- * permit. They stay invisible, because their visibility timeouts are renewed like those of running handlers.
+ * The deliveries that wait for the owner of their key. These deliveries have left the pipeline, occupy no thread, and
+ * do not count toward the in-flight limit. Their messages stay invisible, because their visibility timeouts are renewed
+ * like those of running handlers.
  *
- * <p>Each {@link #tick()} looks up all of their keys in one call, and ends waits: a duplicate is deleted, and a
- * delivery whose key is free is made visible. No delivery is handled from here, because SQS delivers its message again.
- * So a wait keeps ids, receipt handle, key and fingerprint, but not the content. A sender that fills the limit costs
- * about a kilobyte for each delivery.
+ * <p>Each {@link #tick()} looks up all of their keys in one call. If a key is completed, the message is deleted as a
+ * duplicate. If a key is free, the message is made visible. SQS then delivers the message again, and the next delivery
+ * is handled. So a waiting delivery keeps ids, receipt handle, key and fingerprint, but not the content. If a sender
+ * fills the limit, each waiting delivery costs about a kilobyte.
  *
- * <p>Each wait ends once: the thread that removes the delivery settles it. A delivery whose visibility timeout is lost
- * is only dropped, because another consumer may have received its message.
+ * <p>Each wait ends once: the thread that removes the delivery settles it. If the visibility timeout is lost, the
+ * delivery ends without a request to SQS, because another consumer may have received its message.
  */
 public final class WaitingDeliveries {
 
-    /** Time between two lookups: the maximum delay of a takeover, or of a duplicate's delete. */
+    /** Time between two lookups. A takeover, or the delete of a duplicate, is delayed by at most this time. */
     public static final Duration INTERVAL = Duration.ofMillis(250);
 
     private static final Logger log = LoggerFactory.getLogger(WaitingDeliveries.class);
@@ -76,7 +77,7 @@ public final class WaitingDeliveries {
         this.notBefore = clock.nanoTime();
     }
 
-    /** Returns the pauses between lookups. Each failed lookup doubles the pause, up to four seconds. */
+    /** Returns the pauses after failed lookups. Each failure doubles the pause, up to four seconds. */
     private static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(INTERVAL.toMillis(), 2);
         pauses.setMaxInterval(INTERVAL.multipliedBy(16).toMillis());
@@ -84,8 +85,10 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Lets a delivery wait, if the limit permits it and the listener runs; returns it otherwise. A delivery that was
-     * held back does not wait, because it would keep its FIFO group from an earlier message.
+     * Lets a delivery wait. Returns the delivery instead if the limit is reached or the listener has stopped.
+     *
+     * <p>Also returns a delivery that was held back. Its wait would prevent an earlier message of its FIFO group from
+     * being delivered.
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
@@ -100,16 +103,16 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Set before other threads see the delivery, because one of them may end the wait.
+        // Done before other threads can find the delivery, because one of them may end the wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
-        // The stop may have ended all waits before this delivery was added.
+        // The listener's stop may have ended all waits before this delivery was added.
         if (subscription.isStopping()) {
             endAll(subscription);
         }
     }
 
-    /** Returns a delivery that cannot wait here. */
+    /** Returns a delivery that cannot wait. */
     private void reject(Delivery delivery, Duration leastDelay) {
         Duration sparing = policy.of(delivery).backoff().sparing(delivery);
         returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
@@ -122,8 +125,9 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Returns them with a
-     * delay: otherwise a rolling deployment would use up one receive per stopped instance within seconds.
+     * Returns all waiting deliveries of a stopping listener, so that other consumers can wait instead. The deliveries
+     * are returned with a delay. Without a delay, a rolling deployment would use up one receive of a message for each
+     * stopped instance, within seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -146,15 +150,15 @@ public final class WaitingDeliveries {
         return isTaken;
     }
 
-    /** Looks up the keys, and ends waits. Exceptions of the store are not thrown. Called by one thread. */
+    /** Looks up the keys, and ends waits. A failed lookup is logged, and throws nothing. Called by one thread. */
     public void tick() {
         for (Delivery delivery : deliveries) {
             if (!delivery.visibility().isInvisible() && take(delivery)) {
                 inFlight.end(delivery);
             }
         }
-        // A delivery that starts to wait during this lookup is left to the next one, because this lookup may be older
-        // than its claim.
+        // Copied before the lookup. A delivery that begins to wait during the lookup is left to the next lookup,
+        // because the states may be older than the refusal of its claim.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;
@@ -178,9 +182,13 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Exposes one waiting delivery per free key, because the claims of others would be refused, and would use up a
-     * receive. While claims on the path get no answer, exposes a delivery only when a trial poll is due: its claim may
-     * be the only probe.
+     * Ends the waits of deliveries whose keys are no longer held.
+     *
+     * <p>If several deliveries wait for a free key, only one of them is made visible. The claims of the others would be
+     * refused, and each would use up a receive.
+     *
+     * <p>While claims on the path get no answer, a delivery is made visible only when a trial poll is due, because its
+     * claim may be the only probe.
      */
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
@@ -205,7 +213,10 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** Decides on a delivery whose key was completed while it waited, as if the delivery were received now. */
+    /**
+     * Decides on a delivery whose key was completed while the delivery waited. The decision is the same as for a
+     * delivery that is received now.
+     */
     private void completed(Delivery delivery, KeyState state) {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
@@ -217,7 +228,10 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** Warns, once a minute, if duplicates alone have brought a message within one receive of the dead-letter queue. */
+    /**
+     * Reports a message that has at most one receive left before the dead-letter queue, although its handler was not
+     * called. Logs this at WARN, at most once a minute.
+     */
     private void checkReceives(Delivery delivery) {
         Subscription subscription = delivery.subscription();
         Integer mostReceives = delivery.settings().maxReceiveCount();
