@@ -40,8 +40,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Creates the endpoint {@code exactlyonce}, its page, the health indicator of claims, and meters. Each of these is
- * created if the application has the libraries that it needs.
+ * Creates the endpoint {@code exactlyonce}, the operators' page, the health indicator of claims, and meters. Each of
+ * them is created if the application has the libraries for it.
  */
 @AutoConfiguration(
         after = ExactlyOnceObservabilityAutoConfiguration.class,

@@ -128,7 +128,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /**
      * Creates the objects that several beans share. Spring calls this constructor before it creates most beans of this
-     * configuration. For this reason, neither the store nor the JSON mapper may depend on such a bean.
+     * configuration. So the store and the JSON mapper, which the constructor takes, may not depend on these beans.
      */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,

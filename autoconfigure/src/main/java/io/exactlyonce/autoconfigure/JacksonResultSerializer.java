@@ -19,8 +19,9 @@ final class JacksonResultSerializer implements ResultSerializer {
     private final JsonMapper mapper;
 
     /**
-     * Types that have passed the check of {@link #whyUnreadable}. They are remembered, because the check of most types
-     * throws an exception, which is expensive. The set stays small, because an application has only a few result types.
+     * Types that {@link #whyUnreadable} has accepted. They are remembered, because each check is expensive: for most
+     * types it tries to read a value, which fails with an exception. The set stays small, because an application has
+     * only a few result types.
      */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 

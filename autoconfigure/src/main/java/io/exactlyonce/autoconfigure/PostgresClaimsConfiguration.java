@@ -200,8 +200,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Returns a task that does nothing before the claim database has passed its check. Only an application that uses
-     * claims starts this check. So an application without claims opens no connection for these tasks either.
+     * Returns a periodic task that does nothing until claims can be stored. An application without claims never checks
+     * that, so its periodic tasks open no connection.
      */
     private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
         return () -> {

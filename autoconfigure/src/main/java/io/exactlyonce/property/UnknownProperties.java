@@ -66,7 +66,10 @@ public record UnknownProperties(
         }
     }
 
-    /** Returns whether a property belongs to a group within this one, which has names and a check of its own. */
+    /**
+     * Returns whether a property belongs to another group, whose prefix begins with the prefix of this group. The other
+     * group checks its own names.
+     */
     private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
             return true;
@@ -83,8 +86,8 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property is within a group. The name of the group itself counts only if it has no value, like a
-     * heading in YAML without entries. A value for the group's name is a mistake.
+     * Returns whether a property is within a group. A property that has the group's own name is within it if it has no
+     * value, like a heading in YAML without entries. With a value it is a mistake.
      */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 public final class OneLine {
 
     /**
-     * Matches control characters, line separators, and characters without width or with a direction. The zero-width
-     * joiner and non-joiner do not match, because words and emojis contain them.
+     * Matches control characters, line separators, characters without width, and characters that change the direction
+     * of the text. The zero-width joiner and non-joiner do not match, because words and emojis contain them.
      */
     private static final Pattern UNPRINTABLE =
             Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}[\\p{Cf}&&[^\\x{200C}\\x{200D}]]]+");

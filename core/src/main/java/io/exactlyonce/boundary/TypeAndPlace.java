@@ -22,7 +22,10 @@ public final class TypeAndPlace {
 
     private static final int MOST_STEPS = 10;
 
-    /** Matches names of fields. Other names are left out, because a sender may put content in the place of a name. */
+    /**
+     * Matches the name of a field as programs write it. A path shows no other name, because a sender may send content
+     * as the name of a field.
+     */
     private static final String NAME = "[\\w$-]{1,64}";
 
     /** Matches Spring's message about a missing header. The message contains the header's name. */

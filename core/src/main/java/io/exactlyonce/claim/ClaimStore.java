@@ -78,8 +78,8 @@ public interface ClaimStore {
 
     /**
      * Returns the states of keys, without claiming any key. The states are current, and never those of a replica that
-     * lags behind. A state may have changed before the caller gets the answer, so only {@link #claim} decides. The
-     * state of a completed key has the fingerprint of the payload for which the key was claimed.
+     * lags behind. A state may change before the caller gets it, so only {@link #claim} decides whether the caller has
+     * the key. The state of a completed key has the fingerprint of the payload for which the key was claimed.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
      * @return a state for each key; {@link KeyState#FREE} for a key that can never be stored

@@ -141,8 +141,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns an artificial claim that precedes all claims that were parked at this time or later. Returns {@code null}
-     * without a time, because the list then begins with the oldest claim.
+     * Returns where a list of claims begins that were parked at this time or later: behind an artificial claim that
+     * precedes them all. Returns {@code null} without a time, so that the list begins with the oldest claim.
      */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
@@ -167,7 +167,10 @@ public interface ParkedClaims {
         return found;
     }
 
-    /** Counts parked claims by scope. A store without a faster way counts only the oldest {@value #PAGE} claims. */
+    /**
+     * Counts parked claims by scope. By default, only the oldest {@value #PAGE} claims are counted. Stores that can
+     * count all of them override this method.
+     */
     default Collection<Count> count() {
         Map<String, Count> scopes = new LinkedHashMap<>();
         list(null, PAGE)
@@ -192,8 +195,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a statement that finds any key by its hash, and that an operator runs outside of this application. Empty
-     * if the store has no such statement.
+     * Returns a statement for the store's own console, with which an operator finds the key of a hash, parked or not.
+     * Empty if the store has no such statement.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -240,9 +243,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys in few requests. The next request for such a key acquires it, whatever the request's policy
-     * for keys in doubt is. The request's outcome says whether the key is in doubt. The request counts as the next
-     * attempt, and the number of attempts that threw starts at 0 again.
+     * Releases parked keys, with few requests to the store. The next attempt for such a key acquires it, whatever its
+     * policy for keys in doubt is, and the outcome reports whether the key is in doubt. Attempts are counted on, and
+     * the number of attempts that threw starts at 0 again.
      *
      * @param claims without duplicates. Several claims may have the same key, although at most one of them can be
      *     parked

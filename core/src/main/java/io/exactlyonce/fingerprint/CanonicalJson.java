@@ -15,7 +15,7 @@ import java.util.Arrays;
 final class CanonicalJson {
 
     /**
-     * The most nested levels of arrays and objects. This is the default limit of Jackson, so a converter that uses
+     * The limit of arrays and objects within each other. Jackson's default limit is the same, so a converter that uses
      * Jackson reads no deeper documents either.
      */
     static final int DEEPEST = 500;
@@ -223,7 +223,7 @@ final class CanonicalJson {
         return fields.afterComma(field) - 1;
     }
 
-    /** Returns the only field of the outermost object with a name; -1 if no field or several fields have the name. */
+    /** Returns the field of the outermost object that has this name; -1 if no field has it, or several. */
     int only(byte[] name) {
         int only = -1;
         for (int field = 0; field < size(); field++) {

@@ -35,7 +35,7 @@ public record Content(String text, boolean isBody) {
         return fingerprint;
     }
 
-    /** Returns the length without the content, because applications may log this text. */
+    /** Returns the length, and not the content, because applications may log what this method returns. */
     @Override
     public String toString() {
         return text.length() + " characters";

@@ -18,7 +18,10 @@ final class FieldStack {
 
     private int[] nameEnds = new int[FEW];
 
-    /** The fields in the order of their names. The array after this one is needed while they are merged. */
+    /**
+     * The fields in the order of their names. Sorting merges parts of this array into {@link #merging}, and copies them
+     * back.
+     */
     private int[] order = new int[FEW];
 
     private int[] merging = new int[FEW];

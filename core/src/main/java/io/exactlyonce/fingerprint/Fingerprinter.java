@@ -28,7 +28,7 @@ final class Fingerprinter {
         }
     }
 
-    /** Returns the fingerprint of a value, which is compared by its characters. */
+    /** Returns the fingerprint of a value. Two values are equal only if all their characters are. */
     String ofValue(String value) {
         addText(value, 0, value.length());
         return hex();

@@ -29,8 +29,8 @@ final class JsonReader {
      * Makes a reader.
      *
      * @param json receives the canonical text
-     * @param captures the name, in quotes, of a field of the outermost object. {@link #captured} returns the string of
-     *     this field
+     * @param captures the name, with its quotes, of the field whose string {@link #captured} returns. The field belongs
+     *     to the outermost object
      */
     JsonReader(CanonicalJson json, byte[] captures) {
         this.json = json;

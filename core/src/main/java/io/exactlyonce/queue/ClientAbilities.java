@@ -43,8 +43,9 @@ public final class ClientAbilities {
     }
 
     /**
-     * Returns whether the client's class inherits the default of an operation. Returns false in a native image, which
-     * has no methods to reflect on. In a native image, a missing operation fails when it is called.
+     * Returns whether the client's class has no implementation of an operation, but only the default of the SDK, which
+     * fails. Returns false in a native image, which has no methods to reflect on, so that the operation fails when it
+     * is called.
      */
     private static boolean isDefault(SqsAsyncClient client, String operation, Class<?> request) {
         try {

@@ -165,8 +165,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns up to ten messages, which stay visible. Returns no messages, but an obstacle, if the queue has a
-     * dead-letter queue of its own.
+     * Returns up to ten messages, which stay visible. If the queue has a dead-letter queue of its own, returns no
+     * messages and the reason, because each receive would bring messages closer to that queue.
      */
     public Look look() {
         QueueAttributes attributes = attributes();

@@ -10,8 +10,8 @@ public interface MessageKeys {
     /**
      * The key of a message.
      *
-     * @param attribute the message attribute in which a copy of the message must carry the key, if the key is the
-     *     message's id; {@code null} if a copy has the same key anyway
+     * @param attribute the message attribute that a copy of the message needs in order to have the same key: a message
+     *     ID as the key changes with each copy. {@code null} if the key is in the content, which a copy has, too
      */
     record Key(String scope, String key, @Nullable String attribute) {
 

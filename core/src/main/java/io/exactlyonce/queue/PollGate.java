@@ -27,8 +27,8 @@ public interface PollGate {
     }
 
     /**
-     * Returns whether the listener may poll now. Returns true while claims are answered. If polls are paused, returns
-     * true when a trial poll is due, whose messages test whether claims are answered again.
+     * Returns whether the listener may poll now. Returns true while claims are answered. While polls are paused,
+     * returns true for a trial poll that is due. The messages of a trial poll test whether claims are answered again.
      */
     default boolean permitsPolling() {
         return true;

@@ -65,9 +65,8 @@ public final class SqsQueue implements QueueVisibility {
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window the messages' visibility timeout. A change of visibility, including the SDK's retries, may take a
-     *     sixth of this time, but at least 0.5 s and at most 10 s. So another request has time after a request that
-     *     hangs
+     * @param window the messages' visibility timeout. It limits a change of visibility, including the SDK's retries, to
+     *     a sixth of this time, between 0.5 s and 10 s. If such a request hangs, there is time for another one
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -122,7 +121,10 @@ public final class SqsQueue implements QueueVisibility {
         clientPatience = met;
     }
 
-    /** Returns the client's timeout that last ended a poll, approximately; {@code null} if no poll ended so. */
+    /**
+     * Returns the approximate timeout with which the client last ended a poll too early; {@code null} if it has ended
+     * none.
+     */
     public @Nullable Duration clientPatience() {
         return clientPatience;
     }

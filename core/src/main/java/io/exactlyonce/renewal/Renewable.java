@@ -61,8 +61,8 @@ abstract class Renewable {
     private boolean chosenByHandler;
 
     /**
-     * True after a delete or a completion has started, which ends the visibility timeout or lease. If a renewal is
-     * rejected later, the visibility timeout or lease is not lost.
+     * True after a delete or a completion has started. A renewal that is rejected after that is no loss, because the
+     * delete or completion itself ends the visibility timeout or lease.
      */
     volatile boolean ending;
 
@@ -104,12 +104,11 @@ abstract class Renewable {
 
     /**
      * Returns whether the visibility timeout or lease is lost, in one of these cases:
-     *
      * <ul>
-     *   <li>No renewal can help.
-     *   <li>The attempt in progress got no answer in time.
-     *   <li>The last moment before the end has begun, and renewals fail or are no longer wanted. The loss is reported
-     *       before the end, so that an interrupted handler has this moment to stop.
+     * <li>A renewal cannot help any more.
+     * <li>The attempt in progress got no answer in time.
+     * <li>The end is near, and renewals fail or have stopped. The loss is reported a moment before the end, so that an
+     * interrupted handler has time to stop.
      * </ul>
      */
     private boolean isBeyondSaving(long now) {

@@ -42,8 +42,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns the time from the start or the last renewal of a visibility timeout or lease until its next renewal is
-     * due.
+     * Returns the time until the next renewal, counted from the start of a visibility timeout or lease, or from its
+     * last renewal.
      *
      * @param length the length of the visibility timeout or lease
      * @param random a number from 0 inclusive to 1 exclusive, the same for all renewals of one visibility timeout or
@@ -56,8 +56,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns the pause after a failed attempt. The pause is about a third of the remaining time, so that attempts
-     * become more frequent towards the end, but at least 0.1 s.
+     * Returns the pause after a failed attempt: about a third of the remaining time, but at least 0.1 s. Attempts
+     * therefore become more frequent towards the end.
      *
      * @param left the time until the visibility timeout or lease ends
      * @param random a number from 0 inclusive to 1 exclusive

@@ -54,7 +54,7 @@ final class CommitQueue {
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    /** The most characters that all results in a batch have together. A single call may have more. */
+    /** The most characters of all results in a batch. One call with a longer result is a batch of its own. */
     private static final int MAX_WEIGHT = 4_000_000;
 
     private final GroupCommitSettings settings;
@@ -181,8 +181,8 @@ final class CommitQueue {
     }
 
     /**
-     * Moves waiting resolutions into an empty batch, at most one call for each key. Returns the number of resolutions
-     * that were moved.
+     * Moves waiting calls with resolutions into an empty batch. Calls with a key that is being sent, or that is already
+     * in the batch, stay. Returns the number of resolutions that were moved.
      */
     private int moveResolutions(List<QueuedCall> batch) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);

@@ -5,10 +5,10 @@ import java.time.Duration;
 /**
  * How calls share batches.
  *
- * @param flushers the largest number of batches that are sent at a time, from 1 to 16, without renewals. More than two
- *     flushers help only if the store answers the entries of a batch one by one
- * @param maxBatch the number of claims and resolutions from which a batch takes no further call, from 1 to 256. A batch
- *     can become larger, because no call is split
+ * @param flushers the largest number of batches that are sent at a time, from 1 to 16. Renewals are not counted. More
+ *     than two flushers help only if the store answers the entries of a batch one by one
+ * @param maxBatch the number of claims and resolutions with which a batch is full, from 1 to 256. A batch can be
+ *     larger, because no call is split
  * @param queueTimeout the longest wait of a call for its batch, positive. The wait for the store's answer is not
  *     limited by this time
  * @param remedy what an operator can do if the store is busy, as the end of a sentence

@@ -51,7 +51,10 @@ final class Dispatcher {
 
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
-    /** The time, during a stop, between two checks for handlers that have called this stop. */
+    /**
+     * The pause between two checks whether a handler has called the stop that waits for it. Such a handler would wait
+     * for itself.
+     */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final ListenerEngine engine;

@@ -87,10 +87,10 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Runs the pipeline when a thread is free.
+     * Runs the pipeline as soon as a thread is free.
      *
-     * @return a future that never fails. It completes when the pipeline has ended, or when there is no thread for the
-     *     pipeline
+     * @return a future that never fails. It completes when the pipeline has ended, or when the executor has rejected
+     *     the pipeline
      */
     CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
         MessageProcessingContext<Object> context = MessageProcessingContext.create();

@@ -66,8 +66,8 @@ public final class MessageDeleter {
     private static final int MUCH_KEPT = 1 << 20;
 
     /**
-     * The number of characters that each message counts in addition to its content. Even messages without content stop
-     * polling when more than 8,192 of them wait for their deletes.
+     * The number of characters that are added for each message, whatever its content. A listener stops polling at
+     * 1,048,576 characters that wait for deletes, so at the latest with 8,192 messages.
      */
     private static final int LEAST_CHARACTERS = 128;
 
@@ -213,8 +213,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends the remaining deletes, and waits for the queue's answers. Later deletes are sent at once. A second round
-     * sends the deletes that other threads have added while the first round waited.
+     * Sends the remaining deletes, and waits for the queue's answers. From now on, each new delete is sent at once.
+     * Deletes that other threads have buffered meanwhile are sent in a second round.
      */
     void flush(Duration timeout) {
         synchronized (buffered) {

@@ -36,9 +36,9 @@ import org.springframework.messaging.Message;
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * The most characters of a body whose payload is kept while the message waits for a thread. A payload may take
-     * thirty times as much memory as its body. If all payloads were kept, a poll of the largest messages would need 300
-     * MB, and a prefetched poll as much again.
+     * The longest body, in characters, for which the payload is kept while the message waits for a thread. The payload
+     * of a longer body is read again, because a payload may take thirty times as much memory as its body: a poll of the
+     * largest messages would need 300 MB, and a prefetched poll as much again.
      */
     static final int LARGE = 1 << 16;
 

@@ -57,8 +57,9 @@ final class Permits {
     }
 
     /**
-     * Returns whether the container has Spring Cloud AWS's own back-pressure handler. A handler of the application may
-     * count each released permit as a message that has ended, so permits must not be released early.
+     * Returns whether the container uses the back-pressure handler of Spring Cloud AWS itself. A back-pressure handler
+     * of the application may take each released permit for a message that has ended, so permits must not be released
+     * early.
      */
     static boolean hasBackPressureOfSpringCloudAws(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()

@@ -96,8 +96,8 @@ final class PrefetchLimiter<M> {
     /**
      * Runs the handler of some messages as soon as all of them may be handled.
      *
-     * @param all the messages. If they are more than the limit, the handler starts when no other message is handled,
-     *     because the application's own back pressure may permit such a batch
+     * @param all the messages. The application's own back pressure may permit a batch of more messages than the limit.
+     *     The handler of such a batch starts when no other message is handled
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {
@@ -107,11 +107,11 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Removes a message from those in flight. Does nothing if the message was removed before. The caller then calls
-     * {@link #proceed} to start the handlers that wait.
+     * Removes a message from those in flight, if it is still there. After this call, the caller calls {@link #proceed},
+     * which starts the handlers that wait.
      *
-     * @return whether the caller must release a permit; false if the message was removed before, or if a permit was
-     *     already released early in its place
+     * @return whether the caller must release a permit; false if the message was removed before. Also false if one
+     *     permit too many was released early, which this message makes good
      */
     synchronized boolean onFinished(M message) {
         Handling ended = messages.remove(message);

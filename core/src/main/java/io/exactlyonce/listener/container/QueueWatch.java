@@ -81,7 +81,7 @@ final class QueueWatch {
         return queue.queueUrl();
     }
 
-    /** Returns the subscription, which has the latest settings of its queue. */
+    /** Returns the listener's subscription to this queue, with the latest settings of the queue. */
     Subscription subscription() {
         return subscription;
     }
@@ -119,9 +119,9 @@ final class QueueWatch {
     }
 
     /**
-     * Checks messages of a FIFO queue that seem to be on their last receive. Later messages of a group may continue
-     * only if such a message is not redelivered, so the redrive policy is read again. If the policy cannot be read, no
-     * message counts as on its last receive.
+     * Checks again whether messages of a FIFO queue are on their last receive. After a last receive, the later messages
+     * of a group continue, which would be wrong if SQS delivers the message once more. So the current redrive policy is
+     * read. If it cannot be read, no message is treated as on its last receive.
      */
     CompletableFuture<List<ReceivedMessage>> confirmLastReceives(List<ReceivedMessage> messages) {
         if (!subscription.isFifo()

@@ -123,7 +123,7 @@ record Receiver(
         return limit.compareTo(wait.plus(LATE)) > 0 ? limit : wait.plus(limit);
     }
 
-    /** Polls once. The future fails only if the first request fails, when no message has been received yet. */
+    /** Polls once. The future fails only if the poll's first request fails, so that no messages are lost. */
     CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
         return send(Math.min(most, MOST), pollTimeout(options))

@@ -14,7 +14,7 @@ import org.springframework.messaging.MessageHeaders;
  */
 record Argument(Value value, ResolvableType type, @Nullable String header) {
 
-    /** Makes a variable's value from a message in the state in which the message was polled. */
+    /** Makes a variable's value from a message, as it was when it was polled. */
     @FunctionalInterface
     interface Value {
         @Nullable Object of(Message<?> message);

@@ -74,8 +74,8 @@ final class ExpressionReading {
     }
 
     /**
-     * Reads a part of the expression that may be its result. If the part has branches, the result of each branch must
-     * be usable.
+     * Reads a part of the expression that may become the result of the whole. If the part has branches, the result of
+     * each branch must be usable.
      */
     private Known result(SpelNode node) {
         if (node instanceof Ternary) {

@@ -104,8 +104,8 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a header.
      *
-     * @throws RuntimeException the listener's refusal, if Spring makes the header, if the header differs in each
-     *     receive, if received messages never have it, or if its name is spelled wrongly
+     * @throws RuntimeException if a key must not read the header: Spring makes it, each receive changes it, received
+     *     messages never have it, or its name is misspelled
      */
     Known header(Object named) {
         String name = named.toString();

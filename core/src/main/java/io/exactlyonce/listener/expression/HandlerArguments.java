@@ -52,8 +52,8 @@ public final class HandlerArguments {
      * @param isBatch whether the method takes more than one message at a time
      * @param list the parameter that takes the messages of a batch; {@code null} if there is none
      * @param refusal makes the exceptions of the listener
-     * @throws RuntimeException the listener's refusal, if the class file of a method for single messages has no names
-     *     of arguments
+     * @throws RuntimeException if the method takes single messages, and the compiler has left out the names of its
+     *     parameters
      */
     public HandlerArguments(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {

@@ -159,8 +159,8 @@ public final class KeyExpression {
     }
 
     /**
-     * Returns whether an error means that a map has no entry with a name. SpEL reads such an entry like a property, so
-     * the error says that a property of the map's class cannot be read.
+     * Returns whether an error means that a map does not have the entry that the expression reads. SpEL reads an entry
+     * like a property, so the error is that of an unreadable property, and names the map's class.
      */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();

@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * The dependence of a value on the message. If a value is made of two others, it has the origin of that value whose
-     * origin is listed later here.
+     * How a value depends on the message. The constants are ordered by how much it depends: a value that is made of two
+     * others depends on the message as much as the more dependent of the two.
      */
     enum Origin {
         /** The value is the same for all messages. */

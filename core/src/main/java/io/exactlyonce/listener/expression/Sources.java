@@ -53,7 +53,10 @@ final class Sources {
         this.refusal = refusal;
     }
 
-    /** Returns functions that make the values of the variables that were read, by the variables' names. */
+    /**
+     * Returns a function for each variable that the expression reads, by the variable's name. The function makes the
+     * variable's value.
+     */
     Map<String, Argument.Value> variables() {
         return Map.copyOf(variables);
     }
@@ -174,10 +177,11 @@ final class Sources {
     }
 
     /**
-     * Returns the name of an argument that has a member, for an error text. If no argument has the member, returns the
-     * name of the first argument.
+     * Returns the name of an argument, for an error text: the first argument whose type has the member, or the first of
+     * all arguments if none has it.
      *
-     * @param given the number of a method's arguments; -1 for a property
+     * @param member the name of a method or property
+     * @param given the number of arguments with which the expression calls the method; -1 for a property
      */
     private String owner(String member, int given) {
         Map<String, ResolvableType> owners = arguments.owners();

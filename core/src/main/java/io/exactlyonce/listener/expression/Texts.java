@@ -26,7 +26,7 @@ final class Texts {
      */
     void requireText(Known value) {
         parts.requirePart(value);
-        // The method toString() of an array does not matter, because SpEL writes the array's elements.
+        // An array needs no toString() of its own, because SpEL writes the array's elements.
         if (!value.raw().isArray()) {
             requireOwn(TO_STRING, value);
         }

@@ -15,8 +15,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Creates all beans with listeners, and then adds our argument resolver and our handler methods to those of the
- * application. This configurer must be the last one: if a later configurer replaces our additions, the first listener
- * fails startup.
+ * application. This configurer must be the last one, because a later one could replace what this one adds. Startup
+ * fails in that case.
  */
 public final class ExactlyOnceListenerConfigurer
         implements SqsListenerConfigurer, ApplicationListener<ContextRefreshedEvent> {

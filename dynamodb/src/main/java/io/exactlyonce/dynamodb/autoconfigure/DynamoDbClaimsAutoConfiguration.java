@@ -59,7 +59,8 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE = "dynamodb";
 
     /**
-     * The bean name of the client for claims. The service's clock is measured by the responses to this client alone.
+     * The bean name of the client for claims. The responses to this client, and to no other, measure the service's
+     * clock.
      */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 

@@ -8,8 +8,8 @@ public enum ClockMode {
      */
     SERVICE,
     /**
-     * An observer saw the claim unchanged for longer than the lease. For users who do not trust the {@code Date} of
-     * responses.
+     * A lease has expired when an observer has seen the claim unchanged for longer than the lease. The service's clock
+     * is not used. Choose this mode if you do not trust the {@code Date} header of responses.
      */
     OBSERVED
 }

@@ -35,8 +35,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
     /**
-     * The largest gap between the bounds of two answers, apart from drift. With a larger gap, the answers contradict
-     * each other.
+     * Each answer limits the service's time from below and from above. If the limits of two answers, without drift,
+     * leave a gap that is larger than this, the answers contradict each other.
      */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 

@@ -266,8 +266,10 @@ public final class ClaimStatements {
     }
 
     /**
-     * Returns the time that is this far in the future, in seconds since 1970, rounded up. If the time is not known, the
-     * result is a time in the year 9999. The item is then kept, which only protects its key for longer.
+     * Returns the second at which DynamoDB may delete an item, counted from 1970 and rounded up. If the current time is
+     * not known, the result is in the year 9999: the item is kept, and protects its key for longer.
+     *
+     * @param length the time from now
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();

@@ -47,8 +47,8 @@ public final class Pauses {
     }
 
     /**
-     * Returns a future that completes after the pause. The future does not complete on the scheduler's thread, because
-     * the next request may block while it looks up credentials.
+     * Returns a future that completes after the pause. It completes on another thread than the scheduler's, because
+     * that thread sends the next request, and may block while it looks up credentials.
      *
      * @param failed the number of the failed attempt, counted from 1
      */

@@ -23,7 +23,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     public enum Reason {
         /** A statement exceeded the throughput of a partition or table. */
         THROUGHPUT,
-        /** A statement exceeded a limit of the account, or another limit. */
+        /** A statement exceeded a limit other than throughput, for example of the account. */
         LIMIT,
         /** The service left a key unread. */
         UNREAD,
