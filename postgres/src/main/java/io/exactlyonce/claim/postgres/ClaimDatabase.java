@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
-/** The claim database: its server is a primary, and it has the claim table. */
+/** The claim database. Checks that its server is a primary, and that the claim table can be used. */
 public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private final ClaimPool pool;
@@ -21,10 +21,12 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     private final ReadinessCheck readiness;
 
     /**
+     * Creates the claim database, and checks nothing yet.
+     *
      * @param pool connects to the claim database
      * @param table the claim table, which the pool reaches
-     * @param mode {@code ALWAYS} to create the table, {@code NEVER} to change nothing
-     * @param whenReady runs once, as soon as claims can be kept; must not throw
+     * @param mode {@code ALWAYS} to create the table if it is missing, {@code NEVER} to change nothing
+     * @param whenReady runs once, as soon as the check has passed and claims can be kept; must not throw
      */
     public ClaimDatabase(ClaimPool pool, ClaimTable table, DatabaseInitializationMode mode, Runnable whenReady) {
         this.pool = pool;
@@ -33,7 +35,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
-        // Looking up the pool may create the application's DataSource.
+        // The target is read later, because reading it may create the application's DataSource.
         this.readiness = new ReadinessCheck(pool::target, this::check);
     }
 
@@ -62,8 +64,8 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks in one round trip that the server is a primary. Also checks that the table exists, if claims have already
-     * used it.
+     * Checks in one round trip that the server is a primary. If the check of startup has passed, also checks that the
+     * table still exists.
      *
      * @return the server's address
      */

@@ -13,10 +13,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Reads the rows of keys, as one statement sees them. */
+/** Reads the rows of keys in one statement. */
 public final class ClaimRows {
 
-    /** The rows {@code c} of the keys {@code w}. {@code LIMIT 1} prevents a join that would read the whole table or index. */
+    /**
+     * Joins the rows {@code c} of keys {@code w}. {@code LIMIT 1} prevents a join that would read the whole table or
+     * index.
+     */
     private static final String ROWS = """
 
             CROSS JOIN LATERAL (
@@ -30,7 +33,7 @@ public final class ClaimRows {
             ) AS c""";
 
     /**
-     * Reads keys {@code w}, numbered by {@code n}, with their rows {@code c}. The columns have the names that
+     * Selects from keys {@code w}, numbered by {@code n}, and their rows {@code c}. The columns have the names that
      * {@link #read} expects.
      */
     public static final String BY_KEY =
@@ -38,19 +41,22 @@ public final class ClaimRows {
                     + ROWS;
 
     /**
-     * Reads one key as {@link #BY_KEY} does. The parameters are the scope and the key, because arrays cost more. Restores
-     * the planner's setting first, whether or not there is a row: the row depends on {@code w}.
+     * Selects from one key as {@link #BY_KEY} does from several. The parameters are the scope and the key, because
+     * arrays would cost more.
+     *
+     * <p>Also restores the planner's setting. This happens even if the key has no row, because the setting is a column
+     * of {@code w}, which PostgreSQL reads before the row.
      */
     public static final String BY_ONE_KEY = "(SELECT ?::pg_catalog.text AS scope, ?::pg_catalog.text AS key, 1 AS n, ("
             + Statements.AS_BEFORE + ") AS planning) AS w" + ROWS;
 
-    /** Selects the rows of keys. The statements that set {@link Statements#SETTINGS} must come before it. */
+    /** Selects the rows of keys. {@link Statements#SETTINGS} must come before the statement. */
     static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;
 
     private ClaimRows() {}
 
     /**
-     * Reads the rows of keys, in one round trip.
+     * Runs a statement, and returns the rows of keys that exist.
      *
      * @param statement {@link #OF_KEYS}, after the settings
      */
@@ -59,7 +65,7 @@ public final class ClaimRows {
         return read(Statements.answer(statement), keys);
     }
 
-    /** Reads the existing rows of {@link #BY_KEY}. */
+    /** Returns the rows that exist from a result of {@link #BY_KEY} or {@link #BY_ONE_KEY}. */
     public static Map<ClaimKey, KeySnapshot> read(ResultSet row, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeySnapshot> rows = new HashMap<>();
         while (row.next()) {

@@ -20,15 +20,20 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Creates the claim table if it is missing, and checks whether claims can be kept in it. */
+/** Creates the claim table if it is missing, and checks that claims can be kept in the table. */
 public final class ClaimSchema {
 
     /** The script on the class path, for Flyway and Liquibase. */
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
     /**
-     * Finds the schemas that have the table, the schema in which it would be created, and other roles that may create
-     * objects in a schema of the search path. Roles that already control the table or the database are left out.
+     * Selects three facts about the search path:
+     * <ul>
+     *   <li>the schemas that have a relation of the table's name
+     *   <li>the schema in which the table would be created
+     *   <li>other roles that may create objects in a schema of the path, except roles that control the table or the
+     *       database anyway
+     * </ul>
      */
     private static final String FIND = PgCatalog.sql("""
             SELECT ARRAY(%s) AS schemas, pg_catalog.current_schema() AS target,
@@ -54,10 +59,12 @@ public final class ClaimSchema {
                          ORDER BY path.position, grants.grantee) AS creators""".formatted(ClaimTable.SCHEMAS));
 
     /**
-     * Locks the creation of the table, so that instances that start at the same moment on an empty database take turns.
-     * Without the lock, CREATE TABLE IF NOT EXISTS fails with a unique violation in the catalog if another transaction
-     * creates the same table. The number is arbitrary. All table names share it, because two names may mean one table.
-     * Any role that may connect can hold this lock, so the wait has a limit.
+     * The advisory lock for creating the table. Instances that start at the same moment on an empty database take turns
+     * by this lock. Without it, two concurrent CREATE TABLE IF NOT EXISTS can fail with a unique violation in the
+     * catalog.
+     *
+     * <p>The number is arbitrary. All table names share the number, because two names may mean one table. Any role that
+     * may connect can hold this lock, so the wait for it has a limit.
      */
     private static final long TURN = 7317441206845101L;
 
@@ -65,7 +72,7 @@ public final class ClaimSchema {
             "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%s);"
                     .formatted(TURN);
 
-    /** Finds the session that holds the lock. Any role may read these columns of all sessions. */
+    /** Finds the session that holds the lock. No privilege is needed, because any role may read these columns. */
     private static final String HOLDER = PgCatalog.sql("""
             SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
             FROM pg_catalog.pg_locks AS l
@@ -77,8 +84,8 @@ public final class ClaimSchema {
     private static final String LOCKED = "55P03";
 
     /**
-     * Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key matches
-     * {@code ON CONFLICT}.
+     * Writes no row. PostgreSQL nevertheless checks the columns, the privileges, and that a unique key matches {@code
+     * ON CONFLICT}.
      */
     private static final String WRITE_NOTHING = """
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
@@ -97,7 +104,7 @@ public final class ClaimSchema {
 
     private static final String SCHEMA_MISSING = "3F000";
 
-    /** SQLSTATEs for a missing column and for a missing primary key. */
+    /** SQLSTATEs for a missing column, and for a missing primary key. */
     private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
 
     private static final Logger log = LoggerFactory.getLogger(ClaimSchema.class);
@@ -109,18 +116,23 @@ public final class ClaimSchema {
         this(table, table.dataSource());
     }
 
-    /** @param dataSource the connections for checking the table */
+    /**
+     * Creates checks with given connections.
+     *
+     * @param dataSource the connections for checking the table
+     */
     public ClaimSchema(ClaimTable table, DataSource dataSource) {
         this.table = table;
         this.jdbc = new JdbcTemplate(dataSource);
     }
 
     /**
-     * Creates the table if it is missing. An existing table stays unchanged: no lock is taken, and no right to create
-     * it is needed.
+     * Creates the table if it is missing. An existing table is not changed. For an existing table, the call takes no
+     * lock, and needs no privilege to create tables.
      *
-     * @throws ClaimDatabaseException if the table's schema is missing, or another session holds the lock for creating
-     *     the table
+     * @throws ClaimDatabaseException if the schema for the table is missing; if several schemas of the search path
+     *     have the table; or if another session holds the lock for creating the table for more than 3 s
+     * @throws DataAccessException if the database rejects the script for another reason
      */
     public void create() {
         Found found = find();
@@ -128,7 +140,7 @@ public final class ClaimSchema {
             return;
         }
         try {
-            // All of this is one round trip and one transaction.
+            // The lock and the script are sent in one round trip, and run in one transaction.
             jdbc.execute(TAKE_TURNS + table.script(script(), found.target()));
         } catch (DataAccessException failure) {
             throw switch (ClaimPool.sqlState(failure)) {
@@ -144,11 +156,11 @@ public final class ClaimSchema {
     }
 
     /**
-     * The lookup of the table by a search path.
+     * The result of looking up the table by the search path.
      *
-     * @param schemas that have a relation of the table's name
-     * @param target where a table without a schema would be created; {@code null} if no schema of the path exists
-     * @param creators other roles that may create objects in its schemas
+     * @param schemas the schemas that have a relation of the table's name
+     * @param target the schema in which the table would be created; {@code null} if no schema of the path exists
+     * @param creators other roles that may create objects in a schema of the path
      */
     private record Found(List<String> schemas, @Nullable String target, List<String> creators) {
 
@@ -157,7 +169,7 @@ public final class ClaimSchema {
         }
     }
 
-    /** Finds the table's schema, if the name has none and the table exists. */
+    /** Looks up the table. If the configured name has no schema, looks the schema up by the search path. */
     private Found find() {
         if (table.isResolved()) {
             boolean isThere = Boolean.TRUE.equals(jdbc.queryForObject(table.sql(IS_THERE), Boolean.class));
@@ -194,8 +206,9 @@ public final class ClaimSchema {
     }
 
     /**
-     * Returns the exception for a lock that another session holds. An instance that creates the table holds the lock
-     * for a few milliseconds only.
+     * Throws an exception that names the session that holds the lock. Returns the failure if no session holds the lock
+     * any more. An instance that creates the table holds the lock for a few milliseconds only, so the named session is
+     * probably not such an instance.
      */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));
@@ -236,11 +249,11 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table can keep all keys, and that this user may write all columns and sees all rows. Changes
-     * nothing.
+     * Checks that the table can keep all keys, and that this user may read and write the rows and sees all of them.
+     * Changes nothing.
      *
-     * @throws ClaimDatabaseException if the table is missing, belongs to another version, cannot keep all keys, or is
-     *     behind row-level security
+     * @throws ClaimDatabaseException if the table is missing, belongs to another version, cannot keep all keys, or
+     *     is behind row-level security; or if several schemas of the search path have the table
      * @throws DataAccessException if the database rejects the check for another reason
      */
     public void verify() {
@@ -252,8 +265,8 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may write all columns and sees
-     * all rows. Changes nothing.
+     * Checks that the table exists with its columns and primary key, and that this user may read and write the rows and
+     * sees all of them. Changes nothing.
      *
      * @throws ClaimDatabaseException if the table is missing, belongs to another version or is behind row-level
      *     security

@@ -22,11 +22,11 @@ import org.postgresql.util.ServerErrorMessage;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The claim table: its place, and the common parts of the statements of the store, the transactions, the retention and the checks. A
- * statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
+ * The claim table. Knows the table's schema, and makes the SQL of all statements that use the table. A statement is a
+ * text block beside its caller, and contains {@code {table}} for the table's name.
  *
- * <p>A name without a schema is resolved once, by the search path of the first connection of the claims. All statements
- * then name the schema, also in application transactions. A table with the same name in another schema can therefore
+ * <p>A name without a schema is resolved once, by the search path of the first connection of claims. All statements
+ * then contain the schema, also in application transactions. A table with the same name in another schema can therefore
  * never receive claims.
  */
 public final class ClaimTable {
@@ -36,22 +36,23 @@ public final class ClaimTable {
     /** Stands for the table's name in a statement. */
     private static final String PLACEHOLDER = "{table}";
 
-    /** The address of a looked-up row {@code c}, for {@link #AT_PLACE}. */
+    /** Columns for the address of a looked-up row {@code c}, which {@link #AT_PLACE} compares. */
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**
-     * Finds the row {@code claim} that the same statement looked up and locked as {@code w}. The key is part of the
-     * address, because each partition counts its {@code ctid} from the start. With the key, PostgreSQL also visits only
-     * one partition.
+     * Finds the row {@code claim} that the same statement has looked up and locked as {@code w}. The address consists
+     * of {@code ctid} and the key, because each partition counts its {@code ctid} from the start. With the key,
+     * PostgreSQL also visits only one partition.
      *
-     * <p>Both pairs of columns have the same values. An equality with one pair would permit a join that reads the whole
-     * index of the primary key. An OR of two pairs does not permit that join.
+     * <p>The two pairs of columns, {@code scope} with {@code key} and {@code row_scope} with {@code row_key}, have the
+     * same values. A comparison with one pair would permit a join that reads the whole index of the primary key. An OR
+     * of two comparisons does not permit that join.
      */
     static final String AT_PLACE = """
             claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
                                         OR (claim.scope {=} w.row_scope AND claim.key {=} w.row_key))""";
 
-    /** Selects the schemas of the search path that have a relation of this name, in the path's order. */
+    /** Selects the schemas of the search path that have a relation of a given name, in the order of the path. */
     static final String SCHEMAS = """
             SELECT n.nspname
             FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path (name, position)
@@ -60,8 +61,8 @@ public final class ClaimTable {
             ORDER BY path.position""";
 
     /**
-     * Returns whether an error is about this table or one of its partitions. The table that the error names is
-     * compared, because indexes of partitions have other names.
+     * Returns whether a table that an error names is this table or one of its partitions. The table's name is compared
+     * and not the index's name, because the indexes of partitions have names of their own.
      */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(
@@ -76,13 +77,15 @@ public final class ClaimTable {
     private volatile @Nullable String schema;
 
     /**
-     * @param name name of the table, with or without its schema; without a schema, the search path of the first
+     * Creates the claim table's description. Uses no connection yet.
+     *
+     * @param name the table's name, with or without its schema; without a schema, the search path of the first
      *     connection decides
      * @param dataSource connects only to the primary, with autocommit and isolation level READ COMMITTED
-     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
-     *     request may override it
-     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run a transaction
-     *     in any session
+     * @param retention how long a key's row is kept after its last claim, or after its completion if that is later;
+     *     a request may override this
+     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run a
+     *     transaction in any session
      */
     public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         if (!TableName.isValid(name)) {
@@ -97,12 +100,12 @@ public final class ClaimTable {
         this.schema = dot < 0 ? null : name.substring(0, dot);
     }
 
-    /** Makes the claim table with the default name. */
+    /** Creates the description of a claim table with the default name. */
     public ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
     }
 
-    /** Returns the name as it is configured. */
+    /** Returns the configured name. */
     public String name() {
         return name;
     }
@@ -119,7 +122,7 @@ public final class ClaimTable {
         return synchronousCommit;
     }
 
-    /** Returns the schema. The first call may look it up in the database. */
+    /** Returns the table's schema. If the schema is not known yet, looks it up in the database. */
     String schema() {
         if (!isResolved()) {
             statements().run(connection -> true);
@@ -137,7 +140,7 @@ public final class ClaimTable {
         return schema != null;
     }
 
-    /** Sets the schema unless it is known. A known schema never changes. */
+    /** Sets the schema if it is not known yet. A known schema never changes. */
     synchronized void resolve(String found) {
         if (schema == null) {
             schema = found;
@@ -145,9 +148,9 @@ public final class ClaimTable {
     }
 
     /**
-     * Looks the schema up with a connection for claims, unless it is known.
+     * Looks the schema up on a connection for claims, if the schema is not known yet.
      *
-     * @throws ClaimStoreUnavailableException if no schema of the search path has the table, or several have one
+     * @throws ClaimStoreUnavailableException if no schema of the search path has the table, or if several have it
      */
     void resolve(Connection connection) throws SQLException {
         if (isResolved()) {
@@ -171,7 +174,7 @@ public final class ClaimTable {
         resolve(schemas.get(0));
     }
 
-    /** Returns the SQL of a statement. The table's name is quoted, because it may be a key word. */
+    /** Returns the SQL of a statement. The table's name is quoted, because the name may be a key word. */
     public String sql(String statement) {
         String table = quoted(schema());
         return PgCatalog.sql(statement)
@@ -179,16 +182,19 @@ public final class ClaimTable {
                 .replace(PLACEHOLDER, table);
     }
 
-    /** Returns a supplier that makes the SQL of a statement at its first use. The table may not exist earlier. */
+    /**
+     * Returns a supplier that makes the SQL of a statement at its first use, because the table may not exist earlier.
+     */
     public Supplier<String> later(String statement) {
         return SingletonSupplier.of(() -> sql(statement));
     }
 
     /**
-     * Returns the script that creates the default table, changed to create this one. Indexes and constraints begin with
-     * the table's name.
+     * Returns a script that creates this table. The names of its indexes and constraints begin with the table's name.
      *
-     * @param target the schema for the table, unless it is known; {@code null} if no schema of the search path exists
+     * @param script the script that creates the default table
+     * @param target the schema for the table if no schema is known; {@code null} if no schema of the search path
+     *     exists
      */
     String script(String script, @Nullable String target) {
         String table = Matcher.quoteReplacement(quoted(isResolved() ? schema : target));
@@ -197,16 +203,19 @@ public final class ClaimTable {
 
     private String quoted(@Nullable String schema) {
         String relation = '"' + relation() + '"';
-        // A schema of a search path can have any name, so the quotes are escaped.
+        // A schema that the search path found can have any name, so quotes in the name are escaped.
         return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
     }
 
-    /** Returns a statement that runs in its own transaction, after the settings that it needs. */
+    /** Returns a statement for a transaction of its own, with its settings in front. */
     String alone(String statement) {
         return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
     }
 
-    /** Returns whether a statement failed because of an index of this table or of one of its partitions. */
+    /**
+     * Returns whether a statement's error names this table or one of its partitions, for example because of a unique
+     * index or another constraint.
+     */
     public boolean isCauseOf(Exception failure) {
         for (Throwable cause : Causes.of(failure).toList()) {
             if (cause instanceof PSQLException refusal && refusal.getServerErrorMessage() != null) {
@@ -218,7 +227,7 @@ public final class ClaimTable {
         return false;
     }
 
-    /** Returns the runner of statements on this table's own connections. */
+    /** Returns a runner of statements on connections of this table's DataSource. */
     public Statements statements() {
         return new Statements(dataSource, this::resolve);
     }

@@ -10,13 +10,17 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
-/** Binds application transactions to claims. */
+/**
+ * Locks a claim's row in the caller's transaction, so that no other claim takes over the key before that transaction
+ * ends.
+ */
 final class Fence {
 
     /**
-     * Takes the weakest row lock, so that updates that do not change the key continue: the owner's renewals, completion
-     * and release. The lock blocks the {@code FOR UPDATE} of takeover and retention. A renewal carries the lock over to
-     * the row's new version. The statement finds no row if the key was taken over first.
+     * Locks the row with the weakest row lock. The lock permits updates that do not change the key: the owner's
+     * renewals, completion and release. It blocks takeovers and deletions, which lock the row {@code FOR UPDATE}. If a
+     * renewal writes a new version of the row, PostgreSQL keeps the lock for that version. If another claim took over
+     * the key first, the statement finds no row.
      */
     private static final String LOCK = """
             SELECT claim_id FROM {table}
@@ -27,7 +31,7 @@ final class Fence {
     private final Supplier<String> lock;
 
     /**
-     * The result of the check for each DataSource: whether it connects to the claim database. A check takes two
+     * Whether each DataSource connects to the claim database. The results are kept, because a check costs two
      * statements.
      */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
@@ -40,8 +44,8 @@ final class Fence {
     /**
      * Locks the claim's row for the rest of the caller's transaction.
      *
-     * @return whether the claim holds its key
-     * @throws IllegalStateException if no transaction of the claim database is open
+     * @return false if the claim does not hold its key any more
+     * @throws IllegalStateException if the caller has no open transaction of the claim database
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());

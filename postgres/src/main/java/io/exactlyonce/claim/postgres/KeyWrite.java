@@ -5,9 +5,9 @@ import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Decision;
 
 /**
- * A request that can be written if its key's row is unchanged.
+ * A request that is written if its key's row has not changed since it was read.
  *
  * @param row the row as it was read
- * @param decision the decision on the request, from that row
+ * @param decision the decision that follows from the row
  */
 public record KeyWrite(ClaimRequest request, KeySnapshot row, Decision decision) {}

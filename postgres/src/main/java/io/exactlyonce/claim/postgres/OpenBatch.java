@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a batch that have no result yet, in key order, and the results of the other entries. Used by one
- * thread.
+ * The open entries of a batch, which have no result yet, in key order. Also keeps the results of the other entries. An
+ * instance is used by one thread.
  */
 final class OpenBatch {
 
@@ -40,7 +40,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The rows that the previous round read. That round then tried to claim the free keys among them. */
+    /** The rows that the previous round read, before it tried to take over the free keys among them. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -71,7 +71,7 @@ final class OpenBatch {
                 .toList();
     }
 
-    /** Removes the resolutions that were written. */
+    /** Records the resolutions that were written, and removes them from the open entries. */
     void ended(Set<UUID> written) {
         for (ClaimResolution resolution : resolutions) {
             if (written.contains(resolution.claim().value())) {
@@ -94,12 +94,15 @@ final class OpenBatch {
     }
 
     /**
-     * Decides entries by their rows, and returns the requests that can be written. If a free row is unchanged after the
-     * previous try to claim it, then a transaction that its former owner fenced locks the row for longer than a batch
-     * waits.
+     * Decides open entries by their rows, and returns the requests that can be written.
      *
-     * @param rows rows of the open keys; a missing row was deleted, so its key can be claimed for the first time again
-     * @return requests that can be written, at most one for each free key
+     * <p>A free row can be unchanged although the previous round tried to take it over. Another transaction then has
+     * the row locked, most likely one that the former owner fenced. The request is answered as held elsewhere, because
+     * a batch does not wait for the lock.
+     *
+     * @param rows the rows of the open keys; a key without a row stays open, because its row was deleted, and the
+     *     next round can make a first claim
+     * @return the requests that can be written; at most one of them takes over a free key
      */
     List<KeyWrite> decide(Map<ClaimKey, KeySnapshot> rows) {
         resolutions.removeIf(
@@ -127,14 +130,14 @@ final class OpenBatch {
         return writable;
     }
 
-    /** Returns whether the row has the same claim and status as in the previous round. */
+    /** Returns whether a row has the same claim and status as in the previous round. */
     private static boolean isUnchanged(KeySnapshot row, @Nullable KeySnapshot before) {
         return before != null && row.claimId().equals(before.claimId()) && row.status() == before.status();
     }
 
     /**
-     * Returns whether a row decides a resolution: the resolution is recorded, or its claim is lost. Returns false if
-     * the resolution can be written now.
+     * Returns true if a row decides a resolution: an earlier call has recorded it, or the claim does not hold its key
+     * any more. Returns false if the claim still holds its key, so that the next round can write the resolution.
      */
     private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
@@ -146,7 +149,7 @@ final class OpenBatch {
         return row.status() != KeyStatus.HELD;
     }
 
-    /** Records the outcomes of written requests. */
+    /** Records the outcomes of the requests that were written. */
     void answer(List<KeyWrite> keys, Set<UUID> written) {
         for (KeyWrite key : keys) {
             if (written.contains(key.request().claimId())) {
@@ -161,8 +164,8 @@ final class OpenBatch {
     }
 
     /**
-     * Returns the results. A claim without a result lost its key to another transaction in each round, or its row is
-     * locked.
+     * Returns the results of the batch. A claim that is still open is answered as held elsewhere: in each round,
+     * another transaction wrote the key first, or had its row locked. A resolution that is still open has no answer.
      */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();

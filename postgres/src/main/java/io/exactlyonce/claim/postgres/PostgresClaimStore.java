@@ -34,35 +34,41 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one table, with one row per key. A call first tries to write all of its entries in one statement,
- * which usually succeeds. For each entry that was not written, the store reads the row, and answers from it or tries
- * again, in three rounds at most. Each statement runs in its own transaction, and never in the caller's.
+ * A claim store in one table, with one row per key.
+ *
+ * <p>A call first tries to write all of its entries in one round trip, which usually succeeds. For each entry that was
+ * not written, the store reads the key's row. The row either answers the entry, or permits another try to write it. A
+ * call makes at most three such rounds. Statements run in transactions of the store's own, and never in the caller's
+ * transaction.
  *
  * <p>Guaranteed: everything that {@link ClaimStore} guarantees, by the database's clock, while a key's row exists and
  * the DataSource connects to one primary.
  *
- * <p>Not guaranteed: anything after a failover that loses commits (to an asynchronous replica), or after the database's
- * clock was set back. If PostgreSQL cannot store one entry (NUL in a text), the whole batch fails.
+ * <p>Not guaranteed: anything after a failover to an asynchronous replica that loses commits, or after the database's
+ * clock was set back. If PostgreSQL cannot store one entry, for example because its text contains a NUL character, the
+ * whole batch fails.
  */
 public final class PostgresClaimStore implements FencingClaimStore {
 
     /**
-     * The most rounds. Contention usually costs two. Each further round means that one more writer changed the row, or
-     * that the row stays locked.
+     * The most rounds of a call. Contention usually costs two rounds. A third round is necessary if another writer
+     * changes the row again, or if the row stays locked.
      */
     private static final int ROUNDS = 3;
 
     /**
-     * The most keys in one lookup. Each key may take an advisory lock, and the server has some thousands of locks for
-     * all applications.
+     * The most keys in one lookup. A lookup may take an advisory lock for each key, and all applications of the server
+     * share some thousands of locks.
      */
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * Inserts first claims. {@code clock} is read once, so all claims of the statement have the same fencing token: the
-     * time in microseconds. A key whose row was deleted therefore gets a higher token than before. The statement needs
-     * no planner settings. It sets what its commit waits for. It also limits its wait for a concurrent insert of the
-     * same key, which takes milliseconds.
+     * Inserts first claims of keys. {@code clock} is read once, so all claims of the statement have the same fencing
+     * token: the time in microseconds. Because of that, a key whose row was deleted gets a higher token than it had
+     * before.
+     *
+     * <p>The statement needs no planner settings. It sets what its commit waits for, and limits the wait for a
+     * concurrent insert of the same key, because such an insert takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -79,11 +85,15 @@ public final class PostgresClaimStore implements FencingClaimStore {
             RETURNING claim_id, fencing_token""";
 
     /**
-     * Finds and locks the rows of claims. Each row is read by primary key, because {@code LIMIT 1} prevents a join that
-     * reads the whole table or index. A row that another transaction has locked is skipped, because a batch must not
-     * wait for it. If a row changed after this statement started, the statement locks the row but does not update it,
-     * because it does not see the new version. The condition compares the claim's id and not the lease: while the row
-     * has this id, no takeover has happened.
+     * Finds and locks the rows of claims that still hold their keys.
+     *
+     * <p>Each row is read by primary key: {@code LIMIT 1} prevents a join that would read the whole table or index. A
+     * row that another transaction has locked is skipped, because a batch must not wait for that transaction. If
+     * another transaction changes a row after this statement has started, this statement may lock the row, but does not
+     * update it, because it does not see the new version.
+     *
+     * <p>The condition compares the claim's id and not the lease, because no takeover has happened while the row has
+     * this id.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
@@ -95,8 +105,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Resolves claims. {@code parked_at} is set exactly while the status is PARKED, because the index of parked claims
-     * relies on it.
+     * Resolves claims. {@code parked_at} has a value only while the status is PARKED, because the index of parked
+     * claims contains the rows that have a value.
      */
     static final String END = """
             UPDATE {table} AS claim
@@ -119,20 +129,24 @@ public final class PostgresClaimStore implements FencingClaimStore {
             """ + HELD;
 
     /**
-     * Peeks at the keys of waiting deliveries.
+     * Reads the states of keys for waiting deliveries, without claiming the keys.
      *
-     * <p>A key without a held row may still be in progress: a transaction that has not committed its row yet holds the
-     * key's advisory lock. A peek tries that lock in shared mode, so that peeks do not block each other, and releases
-     * it at the end of its transaction. A row that is free but locked cannot be taken over yet: its former owner fenced
-     * a transaction, or another transaction is writing the row. Such a key counts as held.
+     * <p>Two kinds of keys count as held although no row has a running lease. First, a claim transaction that has not
+     * yet committed its row holds the key's advisory lock. The statement tries that lock in shared mode, so that
+     * lookups do not block each other, and releases the lock at the end of its own transaction. Second, a free row that
+     * another transaction has locked cannot be taken over yet: the former owner has fenced that transaction, or that
+     * transaction is writing the row.
      *
-     * <p>Two races cost a waiting delivery one receive each. First, a transaction may try to claim a free key during a
-     * peek: it finds the peek's lock, and its delivery waits until the next peek finds the key free. Second, a
-     * transaction may commit after the peek's snapshot and before the peek tries the lock: the completed key then
-     * appears free.
+     * <p>Two races cost a waiting delivery one receive each:
+     * <ul>
+     *   <li>A transaction tries to claim a free key during a lookup, and finds the key's lock taken by the lookup. The
+     *       transaction's delivery waits until the next lookup finds the key free.
+     *   <li>A transaction commits after this statement's snapshot and before this statement tries the lock. The
+     *       completed key then appears free.
+     * </ul>
      *
-     * <p>The update never changes a row. It makes the statement a write: a proxy sends it to the primary, and a replica
-     * rejects it.
+     * <p>The update never changes a row. It only makes the statement a write, so that a proxy sends the statement to
+     * the primary, and a replica rejects it.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)
@@ -206,7 +220,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
 
     /**
      * Writes first claims and resolutions in one round trip. A claim waits for concurrent writes of its key. A
-     * resolution never waits; otherwise two batches that resolve each other's claims would deadlock.
+     * resolution never waits, because two batches that resolve each other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -251,14 +265,14 @@ public final class PostgresClaimStore implements FencingClaimStore {
         parameters.booleans(resolutions, ClaimResolution::threw);
     }
 
-    /** Returns the status of a key after the resolution. */
+    /** Returns the status that a resolution gives its key. */
     static KeyStatus status(ClaimResolution resolution) {
         return resolution instanceof Completed
                 ? KeyStatus.COMPLETED
                 : resolution instanceof Released ? KeyStatus.RELEASED : KeyStatus.PARKED;
     }
 
-    /** Returns the error text that a resolution stores for operators, or {@code null} after a success. */
+    /** Returns the error text that a resolution stores for operators. Returns {@code null} for a success. */
     private static @Nullable String error(ClaimResolution resolution) {
         return resolution instanceof Released released
                 ? released.error()
@@ -266,8 +280,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Reads the rows of entries that were not written, and writes the entries that their rows permit. An entry whose
-     * row changes between the two stays open.
+     * Reads the rows of the entries that were not written, and writes the entries that their rows permit. If another
+     * transaction changes a row between the read and the write, the entry stays open for the next round.
      */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
         List<KeyWrite> writable = open.decide(rows(connection, open.keys()));
@@ -276,7 +290,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         List<KeyWrite> inDoubt = new ArrayList<>();
         for (KeyWrite key : writable) {
             switch (key.decision().action()) {
-                // The caller's lease starts at this call, so the stored lease must start here, too.
+                // The caller counts its lease from this call, so the stored lease must start again here.
                 case RENEW ->
                     own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
                 case PARK -> inDoubt.add(key);
@@ -324,8 +338,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Returns claims that still hold their keys although their renewal failed because the row was locked. The next
-     * renewal may succeed.
+     * Returns the claims that still hold their keys although they were not renewed. Their rows were locked by another
+     * transaction, so the next renewal may succeed.
      */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
         Map<ClaimKey, KeySnapshot> found = claims.isEmpty()

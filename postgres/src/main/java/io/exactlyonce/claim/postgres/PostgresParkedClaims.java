@@ -30,20 +30,21 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
- * Reads and decides the parked rows of the claim table. Also reads the history of any row, without its result.
+ * Reads the parked rows of the claim table, and writes the decisions of operators. Also reads the history of any row,
+ * without its result.
  *
- * <p>Operators do not slow down claims. At most one lookup and one decision run at a time, on separate connections if
- * the library made the pool. A statement stops after 2 s, uses one processor of the server, and reads a bounded number
- * of rows.
+ * <p>Operators do not slow down claims. At most one lookup and one decision of an instance run at a time. They use
+ * separate connections if the library made the pool. A statement is cancelled after 2 s, and uses one processor of the
+ * server. Counts and lookups by hash read a bounded number of rows.
  */
 public final class PostgresParkedClaims implements ParkedClaims {
 
-    /** The most rows of each index that a lookup by hash reads, the newest first. Reading them takes about 0.2 s. */
+    /** The most rows that a lookup by hash reads of each index, the newest first. Reading them takes about 0.2 s. */
     static final int HASHES = 100_000;
 
     /**
-     * Settings before each statement, in addition to {@link Statements#SETTINGS}. With them, a statement does not hold
-     * its connection while another transaction has a row locked.
+     * Settings before each statement: those of {@link Statements#SETTINGS}, and limits. Because of the limits, a
+     * statement does not keep its connection for as long as another transaction keeps a row locked.
      */
     private static final String LIMITS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -54,8 +55,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
             """;
 
     /**
-     * Makes lookups by hash take turns among all applications of a database. Otherwise, many instances would keep many
-     * of the server's processors busy. The number is arbitrary.
+     * Tries to take the turn for a lookup by hash. Only one such lookup runs on a database at a time, because the
+     * lookups of many instances together would keep many of the server's processors busy. Without the turn, the lookup
+     * reads no row. The number of the lock is arbitrary.
      */
     private static final String TAKE_TURN = """
             SELECT pg_catalog.set_config('exactly_once.turn',
@@ -85,10 +87,13 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String TIME = "(timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'))";
 
     /**
-     * Lists parked claims. A row's {@code parked_at} is set exactly while the row is parked, so no statement that reads
-     * the partial index also compares the status. PostgreSQL multiplies the shares of rows that conditions select. With a
-     * second condition that is true for parked rows only, it would expect so few rows that it reads and sorts all of them.
-     * Comparisons of one row value with another would have the same effect.
+     * Lists parked claims by the partial index on {@code parked_at}, the oldest first. {@code parked_at} has a value
+     * only while a row is parked, so no statement that reads this index also compares the status.
+     *
+     * <p>A second condition that is true for parked rows only would make the statement slow. PostgreSQL treats
+     * conditions as independent and multiplies their selectivities. It would expect so few rows that it reads and sorts
+     * all parked rows. A comparison of whole row values, such as {@code (parked_at, scope, key) > (?, ?, ?)}, would
+     * have the same effect.
      */
     static final String LIST = COLUMNS + """
             WHERE parked_at {>=} %1$s AND (parked_at {>} %1$s OR (scope, key) {>} (?, ?))
@@ -101,7 +106,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String PARKED_SINCE = COLUMNS + "WHERE parked_at {>=} " + TIME;
 
-    /** Matches the class name at the beginning of an exception's text, or the whole text of another reason. */
+    /** Matches a reason that begins with the given class name and a colon, or that equals the given text. */
     private static final String OF_CLASS =
             " AND (coalesce(error, 'unknown') {=} ? OR pg_catalog.starts_with(error, ? {||} '%s'))"
                     .formatted(END_OF_CLASS);
@@ -122,9 +127,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
     /**
-     * Decides on many rows. Each row is read by primary key, as in {@link PostgresClaimStore#RENEW}. Rows are locked in
-     * key order. The statement waits for a row that another transaction has locked, because the row's claim may still
-     * be parked afterwards.
+     * Writes decisions on parked rows. Each row is read by primary key, as in {@link PostgresClaimStore#RENEW}. Rows
+     * are locked in key order. If another transaction has locked a row, the statement waits, because the claim may
+     * still be parked after that transaction.
      */
     private static final String DECIDE = """
             parked_at = NULL,
@@ -142,8 +147,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Releases parked rows, which have no result yet. {@code cleared} is true until the next claim, and shows that an
-     * operator decided. Attempts are counted from 1 again.
+     * Releases parked rows. The new result is null, because a parked row has none. {@code cleared} shows until the next
+     * claim that an operator has decided. Failures are counted from zero again. The attempt number continues.
      */
     private static final String RELEASE = """
             UPDATE {table} AS claim
@@ -169,14 +174,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String OF_HASH = " WHERE scope {=} ? AND " + SHORT_HASH + " {=} ? LIMIT 1";
 
-    /** Computes the hashes of the newest parked rows, because no index has the hash. */
+    /** Reads the newest parked rows, whose hashes are then computed, because no index contains the hash. */
     private static final String LATEST_PARKED =
             "FROM {table} WHERE parked_at IS NOT NULL AND %s ORDER BY parked_at DESC LIMIT %s"
                     .formatted(HAS_TURN, HASHES);
 
     /**
-     * Computes the hashes of the newest other rows. A row's expiry is set when the row is claimed, so the order by
-     * expiry is the order of claims.
+     * Reads the newest rows that are not parked. A row's expiry is set when the row is claimed, so the order of expiry
+     * is the order of claims.
      */
     private static final String LATEST_CLAIMED =
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %s".formatted(HAS_TURN, HASHES);
@@ -207,7 +212,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     /**
-     * @param table the claim table; its retention is the minimum time for which a key's row is kept after a decision
+     * Creates lookups and decisions with given connections.
+     *
+     * @param table the claim table; after a decision, its retention is the minimum time for which a key's row is
+     *     kept
      * @param connections connections to the claim database; at most two are used at a time
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {
@@ -330,13 +338,13 @@ public final class PostgresParkedClaims implements ParkedClaims {
         return decide(COMPLETE, completions);
     }
 
-    /** Decides in one transaction. A decision without a result is a release. */
+    /** Writes decisions in one transaction. Releases are decisions without a result. */
     private Set<ClaimId> decide(String sql, Collection<ClaimResolution.Completed> decisions) {
         List<ClaimResolution.Completed> inOrder = decisions.stream()
                 .sorted(Comparator.comparing(decision -> decision.claim().key()))
                 .toList();
-        // The statement runs once: a second try could not distinguish the commit of the first try from another
-        // operator's decision.
+        // The statement runs only once. After a lost connection, a second try could not distinguish the first try's
+        // commit from another operator's decision.
         Set<UUID> decided = deciding.alone(() -> statements.run(connection -> decide(connection, sql, inOrder), 1));
         return inOrder.stream()
                 .map(ClaimResolution.Completed::claim)

@@ -16,17 +16,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
 /**
- * Deletes claims after their retention. The retention of a completed claim starts with its completion, of a released
- * claim with the claim, and of a claim that was never resolved with the end of its lease. A claim keeps the retention
- * that was configured when it was made.
+ * Deletes claims after their retention. A claim keeps the retention that was configured when the claim was made. The
+ * retention starts at one of these times:
+ * <ul>
+ *   <li>for a completed claim, at its completion
+ *   <li>for a released claim, when the claim was made
+ *   <li>for a claim that was never resolved, at the end of its lease
+ * </ul>
  *
- * <p>Guaranteed: a key that is held or parked is never deleted; only one instance deletes at a time; each transaction
- * deletes at most one batch, and skips locked rows; after each batch it pauses for as long as the batch took, so it
- * uses at most half of one connection's time.
+ * <p>Guaranteed:
+ * <ul>
+ *   <li>A parked key, and a key with a running lease, are never deleted.
+ *   <li>Only one instance deletes at a time.
+ *   <li>Each transaction deletes at most one batch, and skips locked rows.
+ *   <li>After each full batch, the deletion pauses for as long as the batch took. It therefore uses at most half of one
+ *       connection's time.
+ * </ul>
  *
  * <p>Not guaranteed: the time of deletion. While deletion is off or fails, the table grows, and claims continue.
  *
- * <p>Used by one thread.
+ * <p>Instances are used by one thread.
  */
 public final class Retention {
 
@@ -37,13 +46,13 @@ public final class Retention {
     private static final String REMEDY =
             " GRANT DELETE ON %s TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
-    /** The start of the first batch. */
+    /** The expiry from which the first batch reads. */
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /**
-     * Settings of a deletion. If a crash undoes a deletion, the next sweep repeats it, so no commit waits for the disk.
-     * JIT compilation is off: with many partitions the planner would compile a batch, and compiling takes longer than
-     * the batch.
+     * Settings of a deletion. Commits do not wait for the disk: if a crash of the server undoes a deletion, the next
+     * sweep repeats it. JIT compilation is off, because with many partitions PostgreSQL would compile each batch, which
+     * takes longer than the batch.
      */
     private static final String SETTINGS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -53,18 +62,19 @@ public final class Retention {
     /**
      * Deletes one batch.
      *
-     * <p>{@code turn} lets one instance delete at a time; if another instance has the turn, no row is read. The lock
-     * belongs to this transaction, so it works through a pooler, and is released however the transaction ends. The
-     * table's OID is part of the lock, which distinguishes tables of the same name. The other number is arbitrary.
+     * <p>{@code turn} lets only one instance delete at a time. If another instance has the turn, the statement reads no
+     * row. The turn is an advisory lock of this transaction. The lock therefore works through a pooler, and PostgreSQL
+     * releases it however the transaction ends. The table's OID is part of the lock's number, because tables in several
+     * schemas can have the same name. The other part of the number is arbitrary.
      *
-     * <p>{@code expires_at} is the time of the claim plus the retention, which is the earliest time at which a row can
-     * expire. A completed claim is kept for the same time from its completion, and a claim that was never resolved from
-     * the end of its lease. The statement compares intervals instead of adding them to times, because the length of a
-     * day depends on the session's time zone.
+     * <p>{@code expires_at} is the time of the claim plus the retention, the earliest time at which the row can expire.
+     * A completed claim is kept for the same length of time after its completion, and a claim that was never resolved
+     * after the end of its lease. The statement compares intervals instead of adding them to times, because the length
+     * of a day depends on the session's time zone.
      *
      * <p>{@code now()} is the start of the transaction. Unlike {@code clock_timestamp()}, it can bound an index scan.
-     * The first parameter is the latest expiry of the previous batch, so that the scan does not read dead index entries
-     * again. Rows that other transactions have locked are left for the next sweep.
+     * The first parameter is the latest expiry of the previous batch. With it, the scan does not read the index entries
+     * of rows that the previous batches deleted. Rows that other transactions have locked are left for the next sweep.
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (
@@ -85,8 +95,8 @@ public final class Retention {
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Surveys the table through the index alone. Reports the age of the row that expires next as the oldest. While rows
-     * with an earlier retention setting remain, another row may be older.
+     * Reads how long ago the row that expires next was claimed, by the index on {@code expires_at}. That row counts as
+     * the oldest. While the table still has rows with an earlier retention setting, another row may be older.
      */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
@@ -101,7 +111,11 @@ public final class Retention {
      */
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
-    /** The time since the claim of the row that expires next, or {@code null} if there is none. */
+    /**
+     * The age of the oldest row.
+     *
+     * @param oldestMicros the time since the row was claimed; {@code null} if no row can expire
+     */
     private record Survey(@Nullable Long oldestMicros) {
 
         @Nullable Duration oldest() {
@@ -131,7 +145,9 @@ public final class Retention {
     private boolean failing;
 
     /**
-     * @param table the table to clean up; one of its connections is used at a time
+     * Creates a deletion.
+     *
+     * @param table the table to clean up; at most one of its connections is used at a time
      * @param batchSize the most rows that one transaction deletes, at least 1
      * @param observers receive the results; their exceptions are ignored
      * @param nanoClock like {@link System#nanoTime()}
@@ -150,8 +166,9 @@ public final class Retention {
     }
 
     /**
-     * Deletes expired claims in batches, until no expired claim is left or another instance deletes. A database outage
-     * is logged once. An interrupt stops the sweep; deletions that were committed remain.
+     * Deletes expired claims in batches. Stops when no expired claim is left, or when another instance deletes. The
+     * first failed sweep is logged at WARN, and further failures at DEBUG until a sweep succeeds. An interrupt stops
+     * the sweep, and batches that were committed stay deleted.
      */
     public void sweep() {
         try {
@@ -167,7 +184,8 @@ public final class Retention {
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         } catch (ClaimStoreUnavailableException failure) {
-            // A pool gives no connection to an interrupted thread.
+            // A pool refuses connections to an interrupted thread, so the failure is no outage if this thread was
+            // interrupted.
             if (!Thread.currentThread().isInterrupted()) {
                 failed(failure);
             }

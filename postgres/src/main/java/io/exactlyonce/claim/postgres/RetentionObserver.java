@@ -14,19 +14,19 @@ public interface RetentionObserver {
     default void deleted(int claims) {}
 
     /**
-     * Called when this instance has deleted all expired claims.
+     * Called when a sweep of this instance has found no more expired claims.
      *
      * @param elapsed the duration of the sweep, pauses included
      */
     default void swept(Duration elapsed) {}
 
-    /** Called when a sweep failed. The next sweep starts anew. */
+    /** Called when a sweep failed. The next sweep starts again with the oldest claims. */
     default void sweepFailed() {}
 
     /**
-     * Called after each sweep, even if another instance deletes.
+     * Called after each sweep that did not fail, even if another instance had the turn to delete.
      *
-     * @param oldest time since the claim of the row that expires next, or {@code null} if there is none
+     * @param oldest the time since the claim of the row that expires next; {@code null} if no row can expire
      */
     default void surveyed(@Nullable Duration oldest) {}
 }

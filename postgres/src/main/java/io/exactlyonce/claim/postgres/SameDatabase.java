@@ -14,12 +14,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Checks whether an application transaction uses the claim database.
  *
- * <p>The check takes an advisory lock with a random number in the transaction. Then it tries the same number on a
- * connection of the claims' pool. If the second try fails, both use the same database, because each server keeps
- * advisory locks per database. Host names, proxies and balancers between them do not matter. The check needs no
- * privilege, unlike reading the system identifier. The lock belongs to a transaction and not to a session, so
- * transaction poolers do not matter either. A replica has its own locks, so the check treats a replica as another
- * server.
+ * <p>The check takes an advisory lock with a random number in the application's transaction. It then tries to take the
+ * same lock on a connection of the claims' pool. If the second try fails, both connections use the same database,
+ * because PostgreSQL keeps advisory locks per database.
+ *
+ * <p>Host names, proxies and load balancers do not affect the result. The check needs no privilege, unlike reading the
+ * system identifier. It works through transaction poolers, because the lock belongs to a transaction and not to a
+ * session. A replica has its own locks, so the check treats a replica as another database.
  */
 public final class SameDatabase {
 
@@ -33,8 +34,8 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements in autocommit. Otherwise the caller's transaction would keep a connection of the claims' pool
-     * until its end.
+     * Runs statements in autocommit, so that they take part in no transaction. The caller's transaction would keep
+     * their connection of the claims' pool until its end.
      */
     private final Statements claims;
 
@@ -47,19 +48,21 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the key's part of an advisory lock number; the other part is the table's OID. A claim transaction takes
-     * this lock, because other transactions cannot see its row before it commits. Two keys with the same lock number
-     * cost a wait and never correctness, because the key's row decides.
+     * Returns the key's part of the number of an advisory lock. The other part is the table's OID.
      *
-     * @return the first 8 bytes of the SHA-256 of scope and key: the same in all versions that may run side by side
+     * <p>A claim transaction takes the key's lock, because other transactions do not see its row before it commits. Two
+     * keys can have the same lock number. One of them may then have to wait, but is claimed correctly, because the
+     * key's row decides.
+     *
+     * @return the first 8 bytes of the SHA-256 of scope and key; the same in all versions that may run side by side
      */
     public static long number(ClaimKey key) {
         return HexFormat.fromHexDigitsToLong(key.downstreamKey(), 0, 2 * Long.BYTES);
     }
 
     /**
-     * Returns the DataSources whose connections the open transaction has bound to the calling thread, whatever is
-     * configured. Empty without JDBC.
+     * Returns the DataSources of the connections that the open transaction has bound to the calling thread. The
+     * configuration does not matter. Empty if no transaction is open, or if the transaction uses no JDBC connection.
      */
     public static List<DataSource> dataSourcesOfTransaction() {
         List<DataSource> bound = new ArrayList<>();

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Includes the script that creates the claim table in native images. */
+/** Makes native images include the script that creates the claim table. */
 final class SchemaRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -20,31 +20,37 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SingleColumnRowMapper;
 
 /**
- * Runs the statements of claims. Each statement uses its own connection in autocommit, even if the caller has a
+ * Runs the statements of claims. Each piece of work uses its own connection in autocommit, even if the caller has a
  * transaction.
  *
- * <p>The whole work is repeated if PostgreSQL rolled it back because of another transaction. The work is also repeated
- * once if its connection broke or its server no longer accepts writes: the pool has then discarded such connections,
- * and a new connection reaches the primary. Work must therefore be repeatable. Work that was rolled back did nothing.
- * Work whose connection broke during the commit may have taken effect, and then finds its own writes when it is
- * repeated.
+ * <p>Work may run more than once, so it must be repeatable. The whole work is repeated in two cases:
+ * <ul>
+ *   <li>PostgreSQL rolled the work back because of another transaction. Such work has changed nothing.
+ *   <li>The connection broke, or its server no longer accepts writes. The pool has discarded such connections, so
+ *       a new connection reaches the primary. If the connection broke during the commit, the work may have taken
+ *       effect, and the second try finds the first try's writes. This case is repeated once, at most.
+ * </ul>
  *
- * <p>Work is not repeated after a timeout: the socket timeout has passed, a renewal that hangs may lose its lease, and
- * the caller decides how long to retry.
+ * <p>Work is not repeated after a timeout, because the socket timeout has already passed, and a renewal that waits
+ * longer may lose its lease. The caller decides how long to retry.
  */
 public final class Statements {
 
     /**
-     * Precedes a statement in the same round trip. Returns one row. Forbids sequential scans, because a scan that
-     * looked cheap on a young table would remain the plan after the table has grown. Also sets what the commit waits
-     * for. Both statements are one implicit transaction, so the settings apply to them only, also behind a pooler that
-     * may run each transaction in another session.
+     * Settings that are sent in front of a statement, in the same round trip. The query returns one row.
+     *
+     * <p>Sequential scans are forbidden, because a plan that was made while the table was small would keep its cheap
+     * scan after the table has grown. The second setting says what the commit waits for.
+     *
+     * <p>Query and statement are one implicit transaction, and the settings end with that transaction. They therefore
+     * work behind a pooler, which may run each transaction in another session.
      */
     static final String SETTINGS = "SELECT pg_catalog.set_config('enable_seqscan', 'off', true),"
             + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
 
     /**
-     * Forbids sequential scans and keeps the old setting, which {@code WHERE} reads before {@code SELECT} changes it.
+     * Forbids sequential scans for the rest of the transaction, and keeps the old setting under another name. {@code
+     * WHERE} reads the old setting before {@code SELECT} changes it.
      */
     public static final String ONLY_BY_INDEX = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true)
@@ -52,15 +58,19 @@ public final class Statements {
                   IS NOT NULL""";
 
     /**
-     * Restores the old setting. If a proxy sent the first statement to another server, no old setting was kept: the
-     * session's own value is set, but in a session with an earlier such statement this one fails, because PostgreSQL
-     * keeps the name with an empty value.
+     * Restores the setting that {@link #ONLY_BY_INDEX} kept.
+     *
+     * <p>If a proxy sent {@link #ONLY_BY_INDEX} to another server, this session has kept no setting. In a session that
+     * has never run {@link #ONLY_BY_INDEX}, the statement then sets the session's own value. In a session that has run
+     * it in an earlier transaction, the statement fails, because PostgreSQL still has the name, with an empty value.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
                 'enable_seqscan', pg_catalog.current_setting('exactly_once.enable_seqscan', true), true)""";
 
-    /** SQLSTATEs of transactions that lost a conflict: a serialization failure, a deadlock. */
+    /**
+     * SQLSTATEs of transactions that PostgreSQL rolled back because of another one: serialization failure, deadlock.
+     */
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
 
     private static final int MAX_TRIES_ROLLED_BACK = 5;
@@ -73,7 +83,7 @@ public final class Statements {
         void bind(Parameters parameters) throws SQLException;
     }
 
-    /** Prepares a connection for its statements. */
+    /** Prepares a connection before its first statement. */
     interface Preparation {
         void of(Connection connection) throws SQLException;
     }
@@ -91,7 +101,10 @@ public final class Statements {
         return run(work, MAX_TRIES_STALE);
     }
 
-    /** @param triesStale the number of tries if connections break; 1 if the work cannot recognize its own writes */
+    /**
+     * @param triesStale the most tries if connections break; 1 if a repeated try could not recognize the writes of
+     *     the first
+     */
     <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
@@ -99,7 +112,8 @@ public final class Statements {
                     preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // A pool without primary checks would hand the broken connection out again.
+                    // An application pool does not discard the broken connection by itself, and would give it to the
+                    // next caller.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
@@ -117,13 +131,13 @@ public final class Statements {
         }
     }
 
-    /** Queries one value, which is not null. */
+    /** Returns the value of a query with one row and one column. The value must not be null. */
     public <T> T ask(String sql, Class<T> type, Object... parameters) {
         return query(SETTINGS.formatted("on") + sql, SingleColumnRowMapper.newInstance(type), parameters)
                 .get(0);
     }
 
-    /** Connects. A failure here is not repeated, because the pool has already tried until its timeout. */
+    /** Opens a connection. A failure is not retried here, because the pool has already tried until its timeout. */
     private Connection connect() {
         try {
             return dataSource.getConnection();
@@ -132,7 +146,11 @@ public final class Statements {
         }
     }
 
-    /** Reads the rows of a statement that follows settings. */
+    /**
+     * Runs a query, and returns its rows.
+     *
+     * @param sql the settings, and the query after them
+     */
     <T> List<T> query(String sql, RowMapper<T> mapper, Object... parameters) {
         return run(connection -> {
             List<T> found = new ArrayList<>();
@@ -148,7 +166,8 @@ public final class Statements {
     }
 
     /**
-     * Returns whether a failed statement may still be committed: its connection was lost, or no reply arrived in time.
+     * Returns whether a failed statement may have committed nevertheless. This is possible if the connection broke, if
+     * no reply arrived in time, or if the server ended the session.
      */
     public static boolean isConnectionLost(Exception failure) {
         String state = ClaimPool.sqlState(failure);
@@ -156,8 +175,8 @@ public final class Statements {
     }
 
     /**
-     * Returns whether PostgreSQL can never store a value. Class 22 is a value that the column's type rejects. Class 54
-     * is an index entry that is too large.
+     * Returns whether a statement failed because PostgreSQL can never store one of its values. SQLSTATEs of class 22
+     * mean that a column's type rejects the value. SQLSTATEs of class 54 mean that an index entry is too large.
      */
     public static boolean isUnstorable(Exception failure) {
         String state = ClaimPool.sqlState(failure);
@@ -173,16 +192,18 @@ public final class Statements {
     }
 
     /**
-     * Returns a statement for an application transaction. A statement before it forbids sequential scans and returns
-     * one row. A statement after it restores the setting, so that the application's own statements are planned as
-     * before. The given statement may join claim rows only through {@code LATERAL} with {@code LIMIT 1}, or by
-     * {@link ClaimTable#AT_PLACE}.
+     * Returns a statement for an application transaction, between two others. The statement in front forbids sequential
+     * scans, and returns one row. The statement behind restores the setting, so that the application's own statements
+     * are planned as before.
+     *
+     * @param statement may join claim rows only through {@code LATERAL} with {@code LIMIT 1}, or by {@link
+     *     ClaimTable#AT_PLACE}
      */
     public static String within(String statement) {
         return ONLY_BY_INDEX + ";\n" + statement + ";\n" + AS_BEFORE;
     }
 
-    /** Runs a statement that follows settings, and returns the result of the statement itself. */
+    /** Runs the settings and the statement after them, and returns the result of the statement. */
     static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.execute();
         statement.getMoreResults();

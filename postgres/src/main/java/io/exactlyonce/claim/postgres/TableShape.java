@@ -7,16 +7,19 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The shape of the claim table and its partitions: whether they can keep all keys. PostgreSQL checks columns,
- * privileges and the primary key when it plans a statement. The faults listed here otherwise appear only when a row is
- * written or lost.
+ * Checks that the claim table and its partitions can keep all keys.
+ *
+ * <p>PostgreSQL reports missing columns, privileges and primary keys when it plans a statement. The faults listed here
+ * would otherwise appear only when a row is written, or when a row is lost.
  */
 final class TableShape {
 
     /**
-     * Finds the first relation with a fault, among the table and all of its partitions. In hash partitioning, each
-     * modulus divides the next larger one. So the partitions are complete if their shares of the largest modulus add up
-     * to it.
+     * Finds the first relation with a fault, among the table and all of its partitions. A missing index comes last.
+     *
+     * <p>Partitions by hash are complete if they cover all remainders of the largest modulus. PostgreSQL requires that
+     * each modulus divides the next larger one, so a partition with modulus 2 covers 4 of 8 remainders. The statement
+     * adds up the covered remainders, and compares the sum with the largest modulus.
      */
     private static final String FIND_FAULT = """
             WITH RECURSIVE relation AS (
@@ -84,7 +87,7 @@ final class TableShape {
         DEFAULT_MISSING(
                 "has no default partition, so keys of other values have no place",
                 "CREATE TABLE ... PARTITION OF %s DEFAULT"),
-        /** A missing index only costs time. */
+        /** Logged only, because a missing index costs time and no claims. */
         INDEX_MISSING("", "");
 
         private final String problem;
@@ -96,12 +99,15 @@ final class TableShape {
         }
     }
 
-    /** A table or partition, and its fault. */
     private record Finding(String name, Fault fault) {}
 
     private TableShape() {}
 
-    /** @throws ClaimDatabaseException if the table, or one of its partitions, cannot keep claims */
+    /**
+     * Checks the table and its partitions. Logs at WARN if an index is missing.
+     *
+     * @throws ClaimDatabaseException if the table, or one of its partitions, cannot keep claims
+     */
     static void verify(ClaimTable table, JdbcTemplate jdbc) {
         for (Finding found : jdbc.query(table.sql(FIND_FAULT), DataClassRowMapper.newInstance(Finding.class))) {
             if (found.fault == Fault.INDEX_MISSING) {

@@ -12,17 +12,18 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Writes keys whose row was free when it was read. Takes over a key whose claim was released or whose lease has
- * expired. Completes keys in the transaction of their work. Parks keys in doubt.
+ * Writes keys whose rows were free when they were read: the claim was released, or its lease has expired. A key can be
+ * taken over, completed in the transaction of its work, or parked in doubt.
  */
 public final class Takeovers {
 
     /**
-     * Finds a row only if it is unchanged since it was read: the same claim, status and lease. Attempt and fencing
-     * token change only together with the claim's id, so the values that were read are still valid.
+     * Finds and locks a row only if its claim and status are the same as when the row was read, and the row is still
+     * free. Attempt and fencing token change only together with the claim's id, so the values that were read are still
+     * valid.
      *
-     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it. That transaction
-     * is fenced by the owner, or writes a takeover, renewal or completion.
+     * <p>A row that another transaction has locked is skipped, because a batch must not wait for that transaction. The
+     * owner may have fenced that transaction, or the transaction is writing or deleting the row.
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
@@ -51,8 +52,8 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Completes keys. If the work has committed or rolled back by itself, this transaction is not the one that works on
-     * the keys, and the statement fails on purpose, by a division by zero.
+     * Completes keys. If the work has committed or rolled back the transaction by itself, the statement runs in another
+     * transaction than the work. The statement then fails on purpose, by a division by zero.
      */
     private static final String COMPLETE = """
             UPDATE {table} AS claim
@@ -70,9 +71,9 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Parks keys in doubt. A key that is held has the error of an earlier attempt, which is not the reason of its doubt.
-     * {@code parked_at} is set exactly while the status is PARKED, because the index of parked claims has it as its
-     * condition.
+     * Parks keys in doubt. The reason of a released row is its last error. A row that is still HELD has no error of its
+     * last attempt, so the statement writes another reason. {@code parked_at} has a value only while the status is
+     * PARKED, because the index of parked claims contains the rows that have a value.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
@@ -89,8 +90,10 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * @param around puts settings around the SQL of a statement: a query before the statement, which returns one row,
-     *     and a reset after the statement
+     * Creates the statements.
+     *
+     * @param around puts settings around the SQL of a statement: in front, a query that returns one row; behind,
+     *     optionally a query that restores the settings
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
