@@ -26,19 +26,19 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The application transactions that hold claims. The engine begins each transaction with the settings of the handler's
- * own {@code @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then
- * joins the transaction.
+ * Application transactions that hold claims. The engine begins each transaction with the settings of the handler's own
+ * {@code @Transactional}, because a timeout and an isolation level can only be set when a transaction begins. The
+ * handler then joins the transaction.
  *
  * @param manager the application's transaction manager
  * @param own the transaction settings of the handler
  * @param dataSource the DataSource whose connections the manager binds
- * @param seen a transaction that startup inspected
+ * @param seen facts about a transaction that startup inspected
  */
 public record ApplicationTransactions(
         PlatformTransactionManager manager, TransactionAttribute own, DataSource dataSource, Seen seen) {
 
-    /** Transaction managers whose commit only commits the connection, unless a listener is registered. */
+    /** Transaction managers whose commit only commits the connection, if no listener is registered. */
     private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
 
     private static final String SEE = """
@@ -47,16 +47,16 @@ public record ApplicationTransactions(
                    coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table""";
 
     /**
-     * A transaction that was proved to use the claim database.
+     * Facts about a transaction that was proved to use the claim database.
      *
-     * @param hasOneSnapshot whether all statements of a transaction share the first one's snapshot: REPEATABLE READ or
-     *     SERIALIZABLE
-     * @param url its JDBC URL, if its driver reports one
+     * @param hasOneSnapshot whether all statements of a transaction use the snapshot of the first statement, as in
+     *     REPEATABLE READ and SERIALIZABLE
+     * @param url the JDBC URL of the transaction's connection, if the driver reports one
      * @param table the claim table's OID
      */
     public record Seen(boolean hasOneSnapshot, @Nullable String url, long table) {
 
-        /** Inspects the template's transaction. */
+        /** Inspects the transaction of the given template. */
         public static Seen in(JdbcTemplate transaction, ClaimTable claims) {
             String url = transaction.execute(
                     (Connection connection) -> connection.getMetaData().getURL());
@@ -71,8 +71,8 @@ public record ApplicationTransactions(
     }
 
     /**
-     * Always begins a new transaction. A transaction that is already open would be committed after the message is
-     * acknowledged.
+     * Settings that always begin a new transaction. If the engine joined an open transaction, that transaction would be
+     * committed only after the message is acknowledged.
      */
     @SuppressWarnings("serial")
     private static final class Apart extends DelegatingTransactionAttribute {
@@ -91,18 +91,22 @@ public record ApplicationTransactions(
         return manager.getTransaction(own);
     }
 
-    /** Returns whether the open transaction has bound a connection of the DataSource that was proved at startup. */
+    /** Returns whether the open transaction has bound a connection of the DataSource that startup proved. */
     boolean isBound() {
         return SameDatabase.dataSourcesOfTransaction().contains(dataSource);
     }
 
     /**
      * Returns whether the manager's commit only commits the connection. If so, the {@code COMMIT} can be sent together
-     * with the completion, and the manager finds no open transaction to commit.
+     * with the completion, and the manager then finds no open transaction to commit.
      *
-     * <p>The answer is no for JPA, which flushes when it commits, and where a synchronization, a listener of the
-     * manager or an extended manager may write at the commit. It is also no for a transaction with a timeout: the
-     * timeout could cancel the {@code COMMIT}, and PostgreSQL would no longer wait for its replicas.
+     * <p>Returns false in these cases:
+     * <ul>
+     *   <li>JPA flushes at the commit.
+     *   <li>A synchronization, a listener of the manager or an extended manager may write at the commit.
+     *   <li>The transaction has a timeout. The timeout could cancel the {@code COMMIT} while PostgreSQL waits for
+     *       its replicas, and PostgreSQL would then stop waiting.
+     * </ul>
      */
     boolean mayCommitByStatement() {
         return PLAIN.contains(manager.getClass())
@@ -111,7 +115,9 @@ public record ApplicationTransactions(
                 && TransactionSynchronizationManager.getSynchronizations().isEmpty();
     }
 
-    /** Returns the connection pool if it is HikariCP, also behind a proxy. */
+    /**
+     * Returns the name and maximum size of a HikariCP pool, also inside a proxy. Returns {@code null} for another pool.
+     */
     @Nullable Pool pool() {
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);

@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Proves for each transaction that it uses the database and the table in which claims are kept. Startup proves one
- * transaction. A later transaction may belong to another tenant, with another database or role. The search path does
- * not matter, because statements name the table's schema.
+ * Proves for each application transaction that it uses the database and the table in which claims are kept. Startup
+ * proves one transaction only. A later transaction may belong to another tenant, and may use another database or role.
+ * Its search path does not matter, because statements contain the table's schema.
  *
  * <p>A database is proved once per JDBC URL. The table is proved by its OID, which is unique in a database.
  */
 final class ClaimWhereabouts {
 
     /**
-     * Selects the OID of the table by name and schema; 0 if the transaction's database has no such table. Also selects
-     * whether row-level security may hide rows, because a hidden row would look like a free key.
+     * Selects the OID of the claim table; 0 if the transaction's database has no such table. Also selects whether
+     * row-level security may hide rows, because a key with a hidden row would appear to be free.
      */
     static final String TABLE = """
             coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table,
@@ -31,8 +31,10 @@ final class ClaimWhereabouts {
     private volatile long table;
 
     /**
+     * Creates the proof, which begins with the transaction that startup proved.
+     *
      * @param database checks whether a transaction uses the claim database
-     * @param seen a transaction that was proved at startup; later transactions with the same URL do not need the
+     * @param seen a transaction that startup proved; later transactions with the same URL need no check on the
      *     claims' pool, which may be unavailable
      */
     ClaimWhereabouts(SameDatabase database, ApplicationTransactions.Seen seen) {
@@ -62,9 +64,9 @@ final class ClaimWhereabouts {
     }
 
     /**
-     * Requires that the transaction sees the claim table.
+     * Requires that the transaction sees the claim table, and all of its rows.
      *
-     * @param found the table's OID, as the transaction sees it
+     * @param found the OID of the table that the transaction sees; 0 if it sees none
      * @param hidesRows whether row-level security may hide rows from the transaction
      */
     void requireTable(long found, boolean hidesRows, Object description) {
@@ -82,7 +84,7 @@ final class ClaimWhereabouts {
         if (found != current) {
             throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
-        // The table was created anew.
+        // The claims' pool finds the same table, so the table has been created again since the last check.
         table = current;
     }
 

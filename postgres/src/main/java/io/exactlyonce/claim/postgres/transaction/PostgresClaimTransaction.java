@@ -50,24 +50,33 @@ import org.springframework.transaction.TransactionTimedOutException;
 
 /**
  * Claims, works and completes in one transaction of the application's transaction manager. The transaction writes a
- * key's row once, at its end. Until then, the transaction holds the key by an advisory lock.
+ * key's row once, at its end. Until then, an advisory lock of the transaction holds the key.
  *
- * <p>The row decides: if another claim inserted or changed the row after it was read, the transaction is rolled back.
- * Work may commit or roll back the transaction by itself. The transaction id then shows that another transaction is
- * open. If the work committed, the key is in doubt, unless the process dies before the work ends.
+ * <p>Two checks run when the transaction writes the rows:
+ * <ul>
+ *   <li>If another claim has inserted or changed a key's row since this transaction read it, this transaction is
+ *       rolled back.
+ *   <li>If the work has committed or rolled back the transaction by itself, the transaction id differs from the one
+ *       at the claim, and the call fails. If the work committed, its key is then in doubt. If the process dies before
+ *       the work ends, nothing records that doubt.
+ * </ul>
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
 
-    /** PostgreSQL's settings of synchronous_commit, the weakest first. */
+    /** PostgreSQL's values of {@code synchronous_commit}, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /**
-     * Tries the locks of keys, and never waits. The commit waits for the disk and for replicas as the commit of a claim
-     * does, and longer if the session's own setting requires that. The clock is read after the lock is taken; otherwise
-     * a transaction that rolled back first could have a higher fencing token. On a replica, {@code pg_current_xact_id}
-     * fails.
+     * Tries the locks of keys, without waiting for them.
+     *
+     * <p>The statement also sets {@code synchronous_commit} for the transaction to the value that claims use. A
+     * stronger value of the session stays.
+     *
+     * <p>The fencing token is the time after the lock is taken. If the clock were read earlier, an earlier owner whose
+     * transaction rolled back could have a higher token. On a replica, the statement fails, because {@code
+     * pg_current_xact_id} does.
      */
     private static final String LOCKS = """
             SELECT wanted.position,
@@ -80,21 +89,24 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                    pg_catalog.current_setting('transaction_read_only') AS read_only, %s
             FROM %s""";
 
-    /** The number of one key's lock. */
+    /** Selects the number of one key's lock. */
     private static final String ONE_NUMBER = "(SELECT ?::bigint AS number, 1 AS position) AS wanted";
 
     /**
-     * The numbers of several keys' locks. The array comes from a subquery, because the planner would otherwise count its
-     * entries and plan each execution anew.
+     * Selects the numbers of several keys' locks. The array is inside a subquery, because otherwise the planner would
+     * count the array's entries, and plan each execution anew.
      */
     private static final String NUMBERS =
             "pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)";
 
     /**
-     * Tries the locks, and then reads the rows. The rows' snapshot is taken after the locks, so it shows all commits of
-     * earlier owners. The lock statement forbids sequential scans: if the table was analyzed while it was nearly empty,
-     * the planner would choose a scan of the whole table, and the driver's prepared statement would keep that plan. The
-     * second statement is planned before it runs, and then restores the setting for the work's own statements.
+     * Tries the locks, and then reads the rows. PostgreSQL takes the snapshot for the rows after the locks, so the rows
+     * show all commits of earlier owners.
+     *
+     * <p>The lock statement forbids sequential scans. If the table was analyzed while it was nearly empty, the planner
+     * would choose a scan of the whole table for the second statement, and the driver's prepared statement would keep
+     * that plan. The second statement is planned before it runs. When it runs, it restores the setting for the work's
+     * own statements.
      */
     private static final String LOCKS_AND_ROWS =
             LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n" + "SELECT w.n, c.* FROM %s";
@@ -102,9 +114,13 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String ROWS = "(" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
 
     /**
-     * Inserts completed rows. Divides by zero if this is not the transaction that has the locks: then the work has
-     * committed or rolled back by itself. Violates the primary key if another claim inserted the key first. Either
-     * failure aborts the transaction, so that a {@code COMMIT} after the statement does not run.
+     * Inserts completed rows. The statement fails on purpose in two cases. A failure aborts the transaction, so that a
+     * {@code COMMIT} after the statement has no effect.
+     * <ul>
+     *   <li>If the work has committed or rolled back the transaction by itself, this statement runs in another
+     *       transaction than the locks, and divides by zero.
+     *   <li>If another claim inserted the key first, this statement violates the primary key.
+     * </ul>
      */
     private static final String INSERT = """
             INSERT INTO {table} (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
@@ -133,12 +149,14 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Supplier<String> insert;
     private final Supplier<String> insertAndCommit;
 
-    /** The ids of the open transactions, by claim. */
+    /** PostgreSQL's ids of the open transactions, by the claim that they hold. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
 
     /**
+     * Creates claim transactions.
+     *
      * @param transactions the application transactions
-     * @param table the claim table in the same database, used outside these transactions
+     * @param table the claim table in the same database, with connections outside the application transactions
      */
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
@@ -221,9 +239,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Rolls back an open transaction, and returns whether the connection was lost, because work that breaks its
-     * connection may throw any exception. A failed rollback counts as no answer, so that a message on its last receive
-     * waits for an answer.
+     * Returns whether the transaction's connection was lost. If the transaction is still open, rolls it back to find
+     * out, because work that breaks its connection may throw any exception.
+     *
+     * <p>A rollback that fails counts as a lost connection. The claim then has no answer, so a message on its last
+     * receive waits for an answer.
      */
     private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
@@ -238,10 +258,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Takes the locks and reads the rows in one round trip, and then decides. */
+    /** Takes the locks and reads the rows in one round trip. Then decides on each request. */
     private void read(Look look) {
         if (!transactions.isBound()) {
-            // Without this transaction, the locks would be released before the work begins.
+            // Outside a transaction, the locks would be released right after the statement, before the work begins.
             throw new ClaimTransactionException(
                     "%s is not one of the DataSource that transaction manager %s used at startup; let the manager begin one there"
                             .formatted(look, transactions.manager()),
@@ -255,8 +275,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // The transaction's snapshot may be older than the locks, so the rows are read outside it. A row
-                    // that the snapshot misses also violates the primary key when this transaction completes the key.
+                    // The transaction's snapshot may be older than the locks, so the store reads the rows in another
+                    // transaction. A row that another claim inserts later violates the primary key when this
+                    // transaction completes the key.
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
@@ -296,8 +317,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return decision.outcome();
         }
         if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
-            // The owner's remaining time is unknown, so the estimate is the length of a lease. A claim that this
-            // request made outside the transaction is also another owner.
+            // The remaining time of the other owner is unknown, so the length of this lease is the estimate. A claim
+            // that this request made outside the transaction is another owner, too.
             return new HeldElsewhere(request.lease());
         }
         KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);
@@ -312,8 +333,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Writes the rows in key order, in one round trip. Sends the {@code COMMIT} with them if the manager's commit would
-     * do nothing else.
+     * Writes the rows of the completions: first new rows, then existing rows, each in key order. If there is only one
+     * row, which is new, and the manager's commit would do nothing else, the {@code COMMIT} is sent in the same round
+     * trip.
      */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
@@ -340,7 +362,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             try {
                 return statement.executeBatch();
             } catch (BatchUpdateException failure) {
-                // The batch's exception quotes the statement with its parameters, and its cause does not.
+                // The exception of the batch quotes the statement with its parameters. The next exception, from the
+                // server, does not.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
             }
         });
@@ -371,7 +394,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Requires that the work left a transaction that can be committed. Called before the completions are written. */
+    /** Requires that the transaction can still be committed after the work, before the completions are written. */
     private void requireCommittable(Look look, TransactionStatus status) {
         transactions.requireInTime();
         if (status.isRollbackOnly()) {
@@ -379,7 +402,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Returns an exception without PostgreSQL's own message, which would quote the key. */
+    /**
+     * Returns the exception for completions that PostgreSQL refused. For the claim table's refusals, the text leaves
+     * PostgreSQL's message out, because the message would quote the key.
+     */
     private RuntimeException refused(Look look, DataAccessException failure) {
         ClaimTransactionException handlers = failures.uncompleted(look, failure);
         if (handlers != null) {
@@ -409,8 +435,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the completions are committed despite the failure: the commit's reply was lost, or a later step
-     * failed. If the work committed by itself and then failed, marks the keys as in doubt.
+     * Returns true if the transaction has committed its completions although the call failed: the reply to the commit
+     * was lost, or a step after the commit failed.
+     *
+     * <p>Returns false otherwise. If the work committed the transaction by itself and then failed, first records the
+     * keys as in doubt.
      */
     private boolean isCompleted(Look look, Exception failure) {
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();
@@ -431,7 +460,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     "{} was committed by its handler, which then failed: its writes stay, and its keys are in doubt",
                     look);
             store.claim(requests);
-            // A key that another claim owns by now stays unchanged.
+            // If another claim owns a key by now, the store leaves that key unchanged.
             store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
@@ -444,11 +473,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * A free key that this transaction completes.
      *
-     * @param known the row to take over; {@code null} if there is none
+     * @param known the key's row, which is taken over; {@code null} if the key has no row
      */
     private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
-    /** The keys of one transaction. */
+    /** The requests of one transaction, and the answers of the database. */
     private static final class Look {
 
         private final List<ClaimRequest> requests;
@@ -457,8 +486,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<Free> free = new ArrayList<>();
 
         /**
-         * Keys whose lock this transaction has, and that no request has used yet. A second request for the same key
-         * finds it held by the first.
+         * The keys whose locks this transaction has taken, without those that a request has already used. If a second
+         * request has the same key, it therefore finds the key held by the first request.
          */
         private final Set<ClaimKey> locks = new HashSet<>();
 
@@ -471,7 +500,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             this.keys = requests.stream().map(ClaimRequest::key).toList();
         }
 
-        /** Reads which locks were taken. */
+        /** Reads which locks were taken, and requires a writable transaction that sees the claim table. */
         void locked(ResultSet row, ClaimWhereabouts whereabouts) throws SQLException {
             while (row.next()) {
                 whereabouts.requireTable(row.getLong("claim_table"), row.getBoolean("hides_rows"), this);

@@ -9,13 +9,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps the exception of a joined method that marked its transaction for rollback. Spring publishes that exception, and
- * then forgets it: an {@link UnexpectedRollbackException} has no cause. The exception is kept among the transaction's
- * synchronizations, which Spring suspends and ends together with the transaction.
+ * Keeps the exception of a method that joined a transaction and marked it for rollback. Spring publishes that
+ * exception, but does not make it the cause of the {@link UnexpectedRollbackException} that follows. This class keeps
+ * the exception among the transaction's synchronizations, because Spring suspends and ends them together with the
+ * transaction.
  */
 public final class RollbackCause implements ApplicationListener<MethodRollbackEvent> {
 
-    /** The exception of a method that had joined the transaction. */
+    /** The event with the exception of a method that had joined the transaction. */
     private record Doomed(MethodRollbackEvent event) implements TransactionSynchronization {}
 
     @Override
@@ -27,13 +28,13 @@ public final class RollbackCause implements ApplicationListener<MethodRollbackEv
         }
     }
 
-    /** Synchronizations belong to the publisher's thread. */
+    /** Returns false, because the transaction's synchronizations belong to the thread that publishes the event. */
     @Override
     public boolean supportsAsyncExecution() {
         return false;
     }
 
-    /** Returns the exception for a transaction that is marked for rollback although its handler returned. */
+    /** Returns the exception for a transaction that was marked for rollback, although its handler returned normally. */
     static ClaimTransactionException doomed(Object transaction) {
         for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
             if (each instanceof Doomed doomed) {

@@ -20,18 +20,15 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds out whether a tenant is chosen for each transaction when it begins. A transaction that holds claims begins
- * before the handler, so a tenant that the handler sets comes too late.
+ * Detects whether transactions choose a tenant when they begin. A transaction that holds claims begins before the
+ * handler runs, so a tenant that the handler sets comes too late.
  */
 final class Tenants {
 
     private static final boolean HAS_HIBERNATE =
             ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
 
-    /**
-     * Reads a session's server, database and search path, and whether it can write. Replicas cannot write, and do not
-     * count as tenants' databases.
-     */
+    /** Selects the database, server and search path of a session, and whether the session is read-only. */
     private static final String PLACE = PgCatalog.sql("""
             SELECT pg_catalog.format('%s %s %s %s', pg_catalog.current_database(), pg_catalog.inet_server_addr(),
                                      pg_catalog.inet_server_port(), pg_catalog.current_setting('search_path')) AS place,
@@ -48,7 +45,9 @@ final class Tenants {
     private Tenants() {}
 
     /**
-     * Returns the class that chooses the tenants of a manager's entity managers; {@code null} if they have no tenants.
+     * Returns the name of the class that chooses the tenant of a manager's entity managers. If no class chooses, but
+     * Hibernate's mapping has tenants, returns a description. Returns {@code null} if the entity managers have no
+     * tenants.
      */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
@@ -57,8 +56,9 @@ final class Tenants {
     }
 
     /**
-     * Returns the class of the DataSource that routes to several databases or schemas; {@code null} if all connections
-     * that can write use the same one. Targets that cannot be reached now are not counted.
+     * Returns the class name of a DataSource that routes connections to several databases or schemas. Returns {@code
+     * null} for a DataSource that does not route, and if all targets use the database and search path of the given
+     * transaction. Replicas, and targets that cannot be reached now, are not compared.
      *
      * @param transaction an open transaction of that DataSource
      */
@@ -84,7 +84,7 @@ final class Tenants {
         }
     }
 
-    /** Uses Hibernate's classes, so it is loaded only if Hibernate is present. */
+    /** The methods that use Hibernate's classes. This class is loaded only if Hibernate is present. */
     private static final class OfHibernate {
 
         private OfHibernate() {}

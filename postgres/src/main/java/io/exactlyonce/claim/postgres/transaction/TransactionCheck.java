@@ -20,8 +20,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates claim transactions from transaction managers, after a check that their transactions use the claim database
- * and see the claim table. The check runs a transaction without changes, because names and types of beans prove little.
+ * Creates claim transactions from transaction managers. Before that, checks that a manager's transactions use the claim
+ * database and see the claim table. The check runs a transaction and rolls it back, because names and types of beans do
+ * not prove which database a transaction uses.
  *
  * @param table the claim table
  * @param beans the bean factory that has the application's DataSource
@@ -85,7 +86,9 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         }
     }
 
-    /** Requires that the handler's own transaction settings can join an open transaction of the manager. */
+    /**
+     * Requires that a method with the handler's own transaction settings can join an open transaction of the manager.
+     */
     private static void requireJoining(
             PlatformTransactionManager transactions, TransactionAttribute own, String manager) {
         try {
@@ -99,7 +102,10 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         }
     }
 
-    /** Returns the DataSource to which the manager's open transaction has bound a connection. */
+    /**
+     * Requires that the manager's open transaction uses the claim database, and that the application's DataSource joins
+     * the transaction. Returns the DataSource whose connection the transaction has bound.
+     */
     private DataSource proved(String manager, @Nullable DataSource application) {
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
         if (bound.size() != 1) {
@@ -121,7 +127,8 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     remedy());
         }
         new ClaimSchema(table, dataSource).requireUsable();
-        // Two DataSource objects for one database, for example a proxy and its target, have separate transactions.
+        // Two DataSource objects for one database, for example a proxy and its target, have separate transactions. The
+        // sessions show whether the application's DataSource uses the connection of the open transaction.
         if (application != null
                 && !Objects.equals(
                         transaction.queryForObject(SESSION, Integer.class),
