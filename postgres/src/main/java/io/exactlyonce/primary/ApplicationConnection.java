@@ -7,16 +7,17 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects claims with the application's connection details. Each new connection reads address, user and password of
- * the application's DataSource anew. If the application changes the password of its running pool, claims therefore
- * follow.
+ * Connects claims with the application's connection details. Each new connection of claims reads the address, user and
+ * password of the application's DataSource again. If the application changes the password of its running pool, the next
+ * connection of claims therefore uses the new password.
  *
- * <p>The application's connection details may have newer credentials than its pool, which read them only once. The
- * newer credentials are used if the details changed and the pool's credentials did not.
+ * <p>A pool reads the application's {@code JdbcConnectionDetails} only once, so those details may have newer
+ * credentials than the pool. The credentials of the details are used if they have changed and the pool's have not, or
+ * if the pool has no getter for its password.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The remedy if claims cannot connect with the application's details. */
+    /** The fix for messages if claims cannot connect with the application's details. */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";
@@ -30,8 +31,8 @@ public final class ApplicationConnection implements Supplier<Target> {
     /**
      * A DataSource of the application.
      *
-     * @param name name in failures, such as {@code DataSource 'shop'}
-     * @param setting the setting of its URL, for remedies
+     * @param name the DataSource's name for messages, such as {@code DataSource 'shop'}
+     * @param setting the setting of the DataSource's URL, for fixes in messages
      */
     public record Named(String name, String setting, DataSource dataSource) {
 
@@ -45,13 +46,21 @@ public final class ApplicationConnection implements Supplier<Target> {
         }
     }
 
-    /** The first reading of the pool, and the connection details from which the pool was probably made. */
+    /**
+     * What was read first.
+     *
+     * @param pool the pool's target
+     * @param details the application's connection details; {@code null} if their address or user is not the pool's,
+     *     because the pool was then not made from them
+     */
     private record First(Target pool, @Nullable Target details) {}
 
     /**
+     * Creates the source of connection details.
+     *
      * @param application the DataSource of the application
-     * @param details the application's connection details, with the current user and password; {@code null} if there
-     *     are none
+     * @param details the application's connection details, with the current user and password; {@code null} if
+     *     there are none
      */
     public ApplicationConnection(Named application, @Nullable Supplier<Target> details) {
         this.application = application;
@@ -63,11 +72,14 @@ public final class ApplicationConnection implements Supplier<Target> {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }
 
-    /** Requires PostgreSQL before the first connection, because another driver's error would not mention claims. */
+    /**
+     * Requires a target of PostgreSQL, with a URL that can be shown. Called before the first connection, because
+     * another driver's error would not mention claims.
+     */
     public static Target requirePostgresql(String name, Target target) {
         String url = target.url();
         if (!Target.isPostgresql(url)) {
-            // The rest of the URL may contain a password.
+            // Only the beginning of the URL is shown, because the rest may contain a password.
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
             throw impossible("%s connects to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }
@@ -81,10 +93,10 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * Calls code of the application, which may request a token from a service.
+     * Reads credentials by code of the application, which may request a token from a service.
      *
-     * @param origin the origin of the credentials, for failures
-     * @throws ClaimDatabaseException if that code fails
+     * @param origin the origin of the credentials, for messages
+     * @throws ClaimDatabaseException if that code throws, or returns {@code null}
      */
     public static <T> T ask(String origin, Supplier<@Nullable T> credentials) {
         try {

@@ -4,7 +4,8 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database cannot store claims: it is unreachable, is not a primary, has unsuitable settings, or lacks the claim table.
+ * Thrown if the database cannot store claims: it is unreachable, is not a primary, has unsuitable settings, or lacks
+ * the claim table.
  */
 public final class ClaimDatabaseException extends ExactlyOnceSetupException {
 

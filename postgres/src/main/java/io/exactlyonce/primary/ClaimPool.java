@@ -19,43 +19,47 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 
 /**
- * A small connection pool for claims alone. Slow handlers cannot exhaust it, so leases are renewed in time.
+ * A small connection pool that only claims use. Slow handlers cannot use up its connections, so leases are renewed in
+ * time.
  *
- * <p>Guaranteed: the driver checks that the server of each new connection accepts writes, even if the URL has one host.
- * After a connection broke or met a read-only server, all open connections are discarded. An application's pool has
- * neither guarantee, and each statement of claims fails on a replica.
+ * <p>Guaranteed for the library's own pool:
+ * <ul>
+ *   <li>The driver checks that the server of each new connection accepts writes, even if the URL has one host.
+ *   <li>After a connection broke, or met a read-only server, all open connections are discarded.
+ * </ul>
  *
- * <p>Not guaranteed: that the primary has all commits of an earlier primary, after a failover to an asynchronous
- * replica. Also not guaranteed: what commits wait for, because the application's pool or a pooler may share sessions
- * with the application. Statements that depend on a setting therefore set it in their transaction.
+ * <p>An application's pool guarantees neither, but each statement of claims fails on a replica.
  *
- * <p>The pool opens its first connection at its first use, and keeps one idle connection, so that many idle instances
- * do not exhaust the server. The pool starts even if the database is down; {@link PrimaryCheck} then reports the cause.
+ * <p>Not guaranteed: after a failover to an asynchronous replica, that the new primary has all commits of the old one.
+ * Also not guaranteed: what commits wait for by default, because the application's pool, or a pooler, may share
+ * sessions with the application. Statements that depend on a setting therefore set it in their transaction.
+ *
+ * <p>The pool opens its first connection at its first use. It keeps one idle connection only, so that many idle
+ * instances do not use up the server's connections. The pool starts even if the database is down. {@link PrimaryCheck}
+ * then reports the cause.
  */
 public final class ClaimPool implements AutoCloseable {
 
-    /** The property that limits the wait for a connection of the library's own pool. */
+    /** The property that limits how long the library's own pool waits for a connection. */
     public static final String TIMEOUT_PROPERTY = "exactly-once.datasource.connection-timeout";
 
     static final String NAME = "exactly-once-claims";
 
-    /** The most connections that operators use: one for a lookup, and one for a decision. */
+    /** The most connections that operators use at a time: one for a lookup, and one for a decision. */
     public static final int FOR_OPERATORS = 2;
 
-    /**
-     * The time after its last use for which an operator's connection stays open: the shortest that HikariCP accepts.
-     */
+    /** How long an unused connection for operators stays open: the shortest time that HikariCP accepts. */
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /**
-     * The default limit of the wait for a connection. A renewal has half of its lease for this wait and its retries;
-     * SQS's default makes a lease of 30 s.
+     * The default limit of the wait for a connection. A renewal can use half of its lease for this wait and for
+     * retries. With SQS's default visibility timeout, a lease has 30 s.
      */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     private static final String MARKED = "the DataSource marked @ExactlyOnceDataSource";
 
-    /** SQLSTATEs if the server ends the session (57P01 to 57P03), or no longer accepts writes. */
+    /** SQLSTATEs of a server that ends the session (57P01 to 57P03), or no longer accepts writes (25006). */
     private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", "25006");
 
     private final @Nullable Supplier<Target> targets;
@@ -66,23 +70,24 @@ public final class ClaimPool implements AutoCloseable {
     private final int maximumPoolSize;
 
     /**
-     * The first target. Log lines use it, because a pool's address never changes, and reading another target may
-     * request a token.
+     * The first target, without its credentials. Messages use it, because a pool's address never changes, and because
+     * reading another target may request a token from a service.
      */
     private volatile @Nullable Target known;
 
     /**
-     * The claim database and its credentials.
+     * The address of the claim database, its credentials, and the driver's settings.
      *
-     * @param setting the setting of the URL, for remedies
-     * @param url the JDBC URL; a {@code targetServerType} in it is overruled
-     * @param username the user, or {@code null} if the URL or the driver has it
-     * @param password the password, or {@code null} if there is none
-     * @param credentials a clause for failures: where user and password come from, and how a rotation takes effect
-     * @param driver the driver's class, or {@code null} if the URL alone finds the driver
-     * @param settings settings for the driver, unless the URL has them
-     * @param schema the tables' schema, or {@code null} if the URL or the server sets it
-     * @param initSql the first statement of each new connection, or {@code null}
+     * @param setting the setting of the URL, for fixes in messages
+     * @param url the JDBC URL; a {@code targetServerType} in the URL is ignored
+     * @param username the user; {@code null} if the URL or the driver has the user
+     * @param password the password; {@code null} if there is none
+     * @param credentials a clause for messages that says where user and password come from, and how a rotation
+     *     takes effect
+     * @param driver the driver's class; {@code null} if the driver is found by the URL alone
+     * @param settings settings for the driver; the URL overrides them
+     * @param schema the schema of the tables; {@code null} if the URL or the server sets the schema
+     * @param initSql the first statement of each new connection; {@code null} if there is none
      */
     public record Target(
             String setting,
@@ -102,12 +107,12 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
 
-        /** The form of a URL that PostgreSQL's driver can read, with or without the prefix of a driver around it. */
+        /** The form of a URL that PostgreSQL's driver can read. The prefix of a driver that wraps it is permitted. */
         private static final Pattern CLEAR =
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
 
-        /** The form that {@link #isClear} requires, for messages. */
+        /** The form that {@link #isClear} requires, as a text for messages. */
         public static final String FORM =
                 "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
                         + " characters of the database's name as %xx";
@@ -120,16 +125,16 @@ public final class ClaimPool implements AutoCloseable {
         }
 
         /**
-         * Returns whether a URL connects to PostgreSQL, by PostgreSQL's own driver or by a driver around it, such as
-         * {@code jdbc:aws-wrapper:postgresql:}.
+         * Returns whether a URL connects to PostgreSQL, by PostgreSQL's own driver or by a driver that wraps it, such
+         * as {@code jdbc:aws-wrapper:postgresql:}.
          */
         public static boolean isPostgresql(String url) {
             return POSTGRESQL.matcher(url).matches();
         }
 
         /**
-         * Returns whether each part of a PostgreSQL URL can be recognized. Otherwise any part may be a secret, for
-         * example a password before a host, and the driver's messages would quote it.
+         * Returns whether each part of a PostgreSQL URL can be recognized. If not, any part may be a secret that the
+         * driver's messages would quote, for example a password in front of a host.
          */
         public static boolean isClear(String url) {
             return CLEAR.matcher(url).matches();
@@ -140,12 +145,12 @@ public final class ClaimPool implements AutoCloseable {
             return new Target(setting, url, user, secret, origin, driver, settings, schema, initSql);
         }
 
-        /** Returns hosts, ports and database, without credentials and parameters. */
+        /** Returns the hosts, ports and database of the URL, without credentials and parameters. */
         String address() {
             return withoutSecrets(url);
         }
 
-        /** Leaves secrets out. */
+        /** Returns a text without secrets. */
         @Override
         public String toString() {
             return "%s of %s".formatted(address(), setting);
@@ -157,7 +162,7 @@ public final class ClaimPool implements AutoCloseable {
      *
      * @param targets returns the target of each new connection, or throws a {@link ClaimDatabaseException}
      * @param maximumPoolSize the most connections at any time
-     * @param timeout the longest wait for a connection, and for the driver to open one; at least a second
+     * @param timeout the longest time to wait for a connection, and for the driver to open one; at least a second
      */
     public ClaimPool(Supplier<Target> targets, int maximumPoolSize, Duration timeout) {
         this(targets, new PrimaryDriver(targets, timeout), maximumPoolSize, timeout);
@@ -191,17 +196,17 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Uses an application pool. The application configures and closes that pool.
+     * Uses an application pool, which the application configures and closes.
      *
      * @param marked the pool's DataSource, marked with {@link io.exactlyonce.ExactlyOnceDataSource}
-     * @param maximumPoolSize the most connections that the pool gives at any time; ignored for a HikariCP pool, which
-     *     has its own value
+     * @param maximumPoolSize the most connections that the pool has at any time; ignored for a HikariCP pool, which
+     *     reports its own maximum
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
         return new ClaimPool(null, marked, null, maximumPoolSize, null);
     }
 
-    /** Makes the pool without a configuration object, so that the pool starts with its first connection. */
+    /** Makes a pool without a {@code HikariConfig}. Such a pool starts when its first connection is requested. */
     private static HikariDataSource pool(DataSource driver, int maximumPoolSize, Duration timeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(NAME);
@@ -211,14 +216,14 @@ public final class ClaimPool implements AutoCloseable {
         pool.setIdleTimeout(Duration.ofMinutes(1).toMillis());
         pool.setConnectionTimeout(timeout.toMillis());
         pool.setInitializationFailTimeout(-1);
-        // The pool sets the isolation level once per connection, because each transaction would need a round trip to
-        // set it.
+        // The isolation level is set once per connection, because setting it in each transaction would cost a round
+        // trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * Evicts more connections than the one that failed. After a failover, connections to the demoted primary
-             * stay open and look healthy. The pool also hands out recently used connections without validation. Each of
-             * these connections would fail a claim.
+             * Evicts all connections if one is stale. After a failover, connections to the old primary stay open and
+             * appear healthy, and the pool gives out recently used connections without validation. Each of those
+             * connections would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -242,14 +247,14 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the DataSource for operators' lookups and decisions. Operators do not take connections from claims. A
-     * marked DataSource gives operators at most {@link #lentToOperators} of its own connections.
+     * Returns the DataSource for the lookups and decisions of operators. The library's own pool has separate
+     * connections for operators. A marked DataSource lends them at most {@link #lentToOperators} of its connections.
      */
     public DataSource operators() {
         return operators == null ? dataSource : operators;
     }
 
-    /** Returns the most connections of this pool that operators may take at a time. */
+    /** Returns the most connections of {@link #dataSource} that operators use at a time. */
     public int lentToOperators() {
         return operators == null ? FOR_OPERATORS : 0;
     }
@@ -259,7 +264,7 @@ public final class ClaimPool implements AutoCloseable {
         return dataSource;
     }
 
-    /** Returns the pool if this library made it. */
+    /** Returns the pool if this library made it. Empty for a marked DataSource. */
     public Optional<HikariDataSource> own() {
         return isMarked() ? Optional.empty() : Optional.of((HikariDataSource) dataSource);
     }
@@ -268,14 +273,14 @@ public final class ClaimPool implements AutoCloseable {
         return driver == null;
     }
 
-    /** Returns the most connections that the pool gives at a time. */
+    /** Returns the most connections that the pool has at a time. */
     public int maximumPoolSize() {
         return maximumPoolSize;
     }
 
     /**
-     * Returns the limit of the wait for a connection if the application chose it, by a property or in its own pool.
-     * Empty otherwise, or if the application's pool does not report the limit.
+     * Returns the limit of the wait for a connection, if the application chose the limit by a property or in its own
+     * pool. Empty if the limit is the default, or if the application's pool does not report a limit.
      */
     public Optional<Duration> chosenTimeout() {
         return Optional.ofNullable(hikari)
@@ -289,19 +294,19 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the shortest time in which a connection was opened. Empty before the first connection, and for a marked
-     * pool.
+     * Returns the shortest time that opening a connection took. Empty before the first connection, and for a marked
+     * DataSource.
      */
     public Optional<Duration> shortestConnectTime() {
         return driver instanceof PrimaryDriver ours ? ours.shortestConnectTime() : Optional.empty();
     }
 
-    /** Returns the setting that names the database. */
+    /** Returns the setting that chooses the database, for messages. */
     public String setting() {
         return targets == null ? MARKED : known(targets).setting();
     }
 
-    /** Returns the settings on which a connection depends. */
+    /** Returns a clause for messages that lists the settings on which a connection depends. */
     String demands() {
         if (isMarked()) {
             return "the settings of %s are right".formatted(MARKED);
@@ -316,7 +321,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the known hosts, ports and database, without credentials and parameters.
+     * Returns the hosts, ports and database of the first target, without credentials and parameters. Returns a fixed
+     * text for a marked DataSource.
      *
      * @throws ClaimDatabaseException if claims cannot connect with the application's details
      */
@@ -342,8 +348,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether a connection failed in a way that older connections probably fail too, and a new connection
-     * probably works. A timeout is not such a failure: the server may only be slow, and a retry would take as long.
+     * Returns whether a failure suggests that older connections fail too, and that a new connection works. A timeout
+     * suggests neither, because the server may only be slow, and a retry would take as long.
      *
      * @param failure the driver's exception, or an exception with it as a cause; the outermost SQLSTATE decides
      */
@@ -363,10 +369,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Evicts a stale connection from an application pool. If that pool is HikariCP, evicts all open connections. The
-     * library's own pool does this by itself.
+     * Discards a connection of an application pool if its failure shows that the connection is stale. If that pool is
+     * HikariCP, discards all of its open connections. The library's own pool discards its stale connections by itself.
      *
-     * @param connection the failed connection, not yet returned
+     * @param connection the failed connection, which is not yet returned to the pool
      */
     public static void discard(DataSource pool, Connection connection, SQLException failure) {
         if (!isStale(failure)) {

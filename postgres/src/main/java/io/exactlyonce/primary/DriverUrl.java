@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A URL that the driver's own DataSource writes. The URL may list the driver's defaults, which would override the
- * settings of claims.
+ * Reads a URL that was made by one of the driver's own DataSources. Such a URL may list settings that have the driver's
+ * default values. Those values must not override the settings of claims.
  */
 final class DriverUrl {
 
@@ -34,7 +34,7 @@ final class DriverUrl {
         return url.replaceFirst("(?s)[?].*", "");
     }
 
-    /** Returns the settings that differ from the driver's defaults. */
+    /** Returns the settings in the URL whose values differ from the driver's defaults. */
     static Map<String, String> settings(String url) {
         Set<String> listed = Arrays.stream(url.split("[?&]"))
                 .skip(1)

@@ -4,14 +4,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current connection details of a DataSource.
+ * The connection details of a DataSource, as they are now.
  *
  * @param type the simple name of the DataSource's class
  * @param credentials user and password
- * @param driver the driver's class, if the DataSource names one
+ * @param driver the driver's class, if the DataSource has a setting for it
  * @param settings settings for the driver
- * @param schema the schema of its connections, if the DataSource sets one
- * @param initSql the first statement of its connections, if there is one
+ * @param schema the schema of new connections, if the DataSource sets one
+ * @param initSql the first statement of new connections, if the DataSource has one
  */
 record PoolDetails(
         String type,
@@ -24,11 +24,11 @@ record PoolDetails(
 
     static final String PROVIDER = "the HikariCredentialsProvider of ";
 
-    /** Where the password of a DataSource comes from. */
+    /** The source of a DataSource's password. */
     enum Password {
         /** The pool has a password, which the application may change. */
         OWN,
-        /** A credentials provider supplies the password, so it is always current. */
+        /** A credentials provider supplies the password, which is therefore always current. */
         PROVIDED,
         /** The DataSource has no getter for its password. */
         HIDDEN
@@ -36,7 +36,7 @@ record PoolDetails(
 
     record Login(@Nullable String username, @Nullable String secret, Password kind) {
 
-        /** Leaves the secret out. */
+        /** Returns a text without the password. */
         @Override
         public String toString() {
             return "user %s, %s".formatted(username, kind);
@@ -51,7 +51,10 @@ record PoolDetails(
         return credentials.kind() == Password.HIDDEN;
     }
 
-    /** Returns these details with the credentials of an outer pool that has a user. */
+    /**
+     * Returns these details with the credentials of the pool around the DataSource. If that pool has no user, returns
+     * these details.
+     */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);
     }

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The getters of connection details that pools and the driver's own DataSources share. */
+/** Reads connection details by the getters that pools and the driver's own DataSources have in common. */
 final class PoolGetters {
 
     /**
-     * The getters that return a pool's settings object. Tomcat's settings have the password, but its DataSource returns
-     * a placeholder.
+     * The getters that return an object with a pool's settings. Tomcat's pool needs this object, because its DataSource
+     * returns a placeholder for the password.
      */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 
@@ -30,7 +30,10 @@ final class PoolGetters {
     private static final List<String> INIT_SQL = List.of("getInitSQL", "getConnectionInitSqls");
     private static final List<String> WRAPPED = List.of("getTargetDataSource", "getDataSource", "getDelegate");
 
-    /** The getters of driver settings. Tomcat has them parsed and as text, and the parsed form comes first. */
+    /**
+     * The getters of driver settings. Tomcat has one getter for the parsed settings, {@code getDbProperties}, and one
+     * for their text. The first getter in this list that returns a map is used.
+     */
     private static final List<String> SETTINGS = List.of(
             "getDbProperties",
             "getConnectionProperties",
@@ -41,7 +44,7 @@ final class PoolGetters {
 
     private PoolGetters() {}
 
-    /** Returns the details of a pool, or {@code null} if it has no URL. */
+    /** Returns the details of a pool. Returns {@code null} if the pool has no URL. */
     static @Nullable PoolDetails details(DataSource dataSource) {
         Object pool = pool(dataSource);
         String url = text(pool, URL);
@@ -63,7 +66,7 @@ final class PoolGetters {
                 text(pool, INIT_SQL));
     }
 
-    /** Returns the DataSource inside a wrapper, or {@code null} if the wrapper does not return it. */
+    /** Returns the DataSource inside a wrapper. Returns {@code null} if the wrapper has no getter for it. */
     static @Nullable DataSource wrapped(DataSource wrapper) {
         return value(wrapper, WRAPPED) instanceof DataSource target ? target : null;
     }
@@ -94,8 +97,8 @@ final class PoolGetters {
     }
 
     /**
-     * Reads public and other getters. Without settings such as TLS, claims would connect less safely than the
-     * application does.
+     * Reads the driver's settings, also by getters that are not public. Without settings such as TLS, claims would
+     * connect less securely than the application does.
      */
     private static Map<String, String> settings(Object pool) {
         for (String name : SETTINGS) {
@@ -119,10 +122,7 @@ final class PoolGetters {
                 .orElse(null);
     }
 
-    /**
-     * Calls a getter. A getter that throws counts as a getter without a value: for example, Oracle's password getter
-     * throws an Error.
-     */
+    /** Calls a getter. If the getter throws, as Oracle's password getter does, its value counts as missing. */
     private static Answer answer(Object pool, @Nullable Method getter) {
         try {
             if (getter != null) {

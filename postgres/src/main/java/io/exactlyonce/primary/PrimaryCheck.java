@@ -15,24 +15,26 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Checks at startup that all kinds of statements reach one primary. Also checks that database, driver and pool run
- * statements in the way that claims need. The check needs no privileges and writes nothing; it only uses up transaction
- * ids.
+ * Checks at startup that all kinds of statements reach one primary. Also checks that the database, the driver and the
+ * pool run statements in the way that claims need. The check needs no privileges and writes no rows. It only uses up
+ * transaction ids.
  */
 public final class PrimaryCheck {
 
-    /** Repeats the check, because a proxy may choose a server at random for each statement. */
+    /**
+     * The number of times that the check compares servers, because a proxy may choose a server at random for each
+     * statement.
+     */
     private static final int ROUNDS = 8;
 
-    /** From the fifth run, the default of {@code prepareThreshold}, the driver names a statement. */
+    /** The run from which the driver gives a statement a name: the default of {@code prepareThreshold}. */
     private static final int RUNS = 5;
 
-    /** SQLSTATEs for a prepared statement that exists with another text, and for one that does not exist. */
+    /** SQLSTATEs for a name of a prepared statement that already exists, and for a name that does not exist. */
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
     /**
-     * Selects the identity of the server. These functions are stable and not volatile, so they may be part of a plain
-     * read.
+     * Selects the identity of the server. The functions are stable and not volatile, so a plain read may contain them.
      */
     private static final String SERVER = PgCatalog.sql("""
             pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only,
@@ -44,11 +46,13 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A statement that counts as a write. The statement takes a transaction id, which PostgreSQL does only for writes.
-     * It also calls the volatile function {@code clock_timestamp}, because proxies send calls of volatile functions to
-     * the primary. The statement needs no table, is replicated like any commit, and appears in the snapshot of each
-     * later read. A stale answer is therefore detected even from a server that claims to be the primary, such as a
-     * cache. A replica also answers, so that the check can name it.
+     * A statement that counts as a write for PostgreSQL and for proxies. For PostgreSQL, it takes a transaction id,
+     * which only writes do. For proxies, it calls the volatile function {@code clock_timestamp}, because proxies send
+     * calls of volatile functions to the primary.
+     *
+     * <p>The statement needs no table. It is replicated like any commit, and each later read shows its transaction id.
+     * The check therefore detects a server that answers from old data, such as a cache, even if that server claims to
+     * be the primary. A replica answers the statement, too, so that the check can name the replica.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -57,9 +61,9 @@ public final class PrimaryCheck {
             """) + SERVER;
 
     /**
-     * A plain read, which a proxy that separates reads sends to a replica. With a volatile function such as {@code
-     * pg_is_in_recovery()}, the proxy would send the statement to the primary, and the check would not find the
-     * replica.
+     * A plain read, which a proxy that separates reads sends to a replica. The statement calls no volatile function
+     * such as {@code pg_is_in_recovery()}. A proxy would send such a call to the primary, and the check would not find
+     * the replica.
      */
     private static final String READ =
             "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "
@@ -68,8 +72,8 @@ public final class PrimaryCheck {
     private static final String READ_WITH_TABLE = READ + ", pg_catalog.to_regclass(?) IS NOT NULL AS has_table";
 
     /**
-     * Two statements that claims send together and that must run in one transaction. The second statement is also not a
-     * plain read.
+     * Two statements that are sent together, as claims do, and must run in one transaction. The first one sets a value
+     * that the second one reads. The second statement is no plain read either, because it calls a volatile function.
      */
     private static final String FITNESS = PgCatalog.sql("""
             SELECT pg_catalog.set_config('exactly_once.together', 'yes', true);
@@ -89,12 +93,14 @@ public final class PrimaryCheck {
     }
 
     /**
-     * A server's identity, read in one round trip. Behind a proxy or balancer, it differs from the one in the JDBC URL.
+     * The identity of the server that answered a statement. Behind a proxy or load balancer, its address differs from
+     * the address in the JDBC URL.
      *
      * @param address address and port, or {@code local socket}
      * @param name {@code server_version}, and the connection's database
-     * @param startedAt when the server started, in seconds since 1970; distinguishes two servers that share an address
-     * @param transaction the transaction id that a write took, or the first id that a read did not see
+     * @param startedAt when the server started, in seconds since 1970; distinguishes two servers that share an
+     *     address
+     * @param transaction the transaction id of a write, or the first transaction id that a read does not see
      * @param readOnly whether the transaction is read-only; always true on a replica
      */
     public record Server(String address, String name, String startedAt, long transaction, boolean readOnly) {
@@ -116,17 +122,17 @@ public final class PrimaryCheck {
         }
     }
 
-    /** The primary, and whether it has the claim table. */
+    /** The primary that answered, and whether it has the claim table. */
     public record Proof(Server server, boolean hasTable) {}
 
     /**
-     * Checks the servers of two connections.
+     * Checks the servers that answer on two connections.
      *
      * @return the server that keeps the claims
-     * @throws ClaimDatabaseException if the database cannot be reached, is not PostgreSQL 14 or later, is not in UTF8,
-     *     or is a replica or read-only; if some statements or connections reach another server; if a pooler mixes up
-     *     prepared statements; if statements that are sent together run in separate transactions; or if an application
-     *     pool lacks a setting that claims need
+     * @throws ClaimDatabaseException if the database is unreachable, read-only, or otherwise unsuitable. It is
+     *     unsuitable in these cases: it is a replica, is not PostgreSQL 14 or later, or does not use UTF8; some
+     *     statements or connections reach another server; a pooler mixes up prepared statements; statements that are
+     *     sent together run in separate transactions; or an application pool lacks a setting that claims need
      */
     public Server verify() {
         try (Connection first = connect()) {
@@ -148,10 +154,10 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Checks one connection of the pool in one round trip, for frequent probes.
+     * Checks one connection of the pool in one round trip. Suitable for frequent probes.
      *
      * @param table the claim table's name in SQL
-     * @throws ClaimDatabaseException if the server cannot be reached, or is a replica or read-only
+     * @throws ClaimDatabaseException if the server is unreachable, is a replica, or is read-only
      */
     public Proof prove(String table) {
         try (Connection connection = connect();
@@ -187,7 +193,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and point %s at it"
                             .formatted(url));
-            // A pool that this library made always passes the following checks.
+            // The following checks can fail only for an application pool.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",
@@ -210,7 +216,7 @@ public final class PrimaryCheck {
         }
     }
 
-    /** Requires that one server runs all statements of a connection, and that reads see earlier writes. */
+    /** Requires that one server answers all statements of a connection, and that reads see earlier writes. */
     private Server requireOneServer(Connection connection) throws SQLException {
         for (int round = 1; ; round++) {
             Server write = Server.of(connection, WRITE);
@@ -228,10 +234,12 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Detects poolers that give each transaction another session but do not support prepared statements, such as
-     * PgBouncer up to 1.20 in transaction mode. The driver numbers the statements of each connection from the start. So
-     * two connections that share a session use one name for different statements. The check misses a pooler that
-     * happened to give each connection its own session.
+     * Runs a statement so often that the driver gives it a name. This detects poolers that give each transaction
+     * another session, but do not support prepared statements, such as PgBouncer up to 1.20 in transaction mode.
+     *
+     * <p>The driver numbers the names for each connection from the start. If two connections share a session, they use
+     * one name for different statements, and PostgreSQL reports an error. The check misses such a pooler if the two
+     * connections happened to get separate sessions.
      */
     private static void prepareOften(Connection connection, String which) throws SQLException {
         connection.setAutoCommit(false);
@@ -246,8 +254,10 @@ public final class PrimaryCheck {
 
     /**
      * Requires that a DataSource uses the same server for read-only transactions, whether the thread or the connection
-     * is marked as read-only. Claims never use read-only transactions. But if a DataSource chooses the server by the
-     * thread's state, the state of any borrowing thread would choose the server of claims.
+     * is marked as read-only. Claims never use read-only transactions.
+     *
+     * <p>A DataSource may choose the server by the state of the thread that borrows a connection. A thread in a
+     * read-only transaction would then send claims to a replica.
      */
     private void requireNoReadOnlyRouting(Server primary) throws SQLException {
         DataSource source = pool.dataSource();
@@ -259,7 +269,7 @@ public final class PrimaryCheck {
         try (Connection connection = connect()) {
             connection.setReadOnly(true);
             Server other = Server.of(connection, READ);
-            // Some pools do not reset the flag.
+            // The flag is reset here, because some pools do not reset it.
             connection.setReadOnly(false);
             requireSame("the DataSource sends read-only transactions to server %s and others to %s", other, primary);
         } finally {
@@ -299,9 +309,9 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        // The pool reports only a timeout, so the message quotes the driver's exception.
+        // The message quotes the driver's exception, because the pool itself reports only a timeout.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // The driver names this setting if no server has the required type.
+        // The driver's message contains this setting if no server has the required type.
         if (told.contains("targetServerType")) {
             return astray(
                     "does not connect to a primary: the server of plain reads is a replica or read-only", failure);

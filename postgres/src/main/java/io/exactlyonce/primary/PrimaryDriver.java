@@ -13,15 +13,18 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * Opens connections to the primary. Each new connection reads the target anew, so a rotated password needs no restart.
- * Open sessions continue with their first password.
+ * Opens connections to the primary. Each new connection reads the target again, so a rotated password needs no restart.
+ * Sessions that are already open need no new password.
  */
 final class PrimaryDriver extends AbstractDataSource {
 
     /** SQLSTATEs for a wrong password, and for a user that may not connect. */
     private static final Set<String> REFUSED = Set.of("28P01", "28000");
 
-    /** The driver's SQLSTATE if it has no password to send. Other failures have this SQLSTATE too. */
+    /**
+     * The SQLSTATE with which the driver reports that it has no password to send. The driver uses it for other
+     * failures, too.
+     */
     private static final String NO_PASSWORD = "08004";
 
     private static final String UNREACHABLE = "08001";
@@ -47,8 +50,8 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Returns the current target. Throws an {@code SQLException} on failure, because a pool reports only these, and
-     * logs other exceptions at DEBUG.
+     * Returns the current target. Every failure is thrown as an {@code SQLException}, because a pool reports only the
+     * exceptions of this type, and logs others at DEBUG.
      */
     private ClaimPool.Target target() throws SQLException {
         try {
@@ -86,8 +89,8 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Adds the setting and the remedy to a failure. The result has no cause, because log lines at WARN quote the
-     * innermost message only.
+     * Adds the source of the credentials to a refused login. Returns other failures unchanged. The new exception has no
+     * cause, because log lines at WARN quote only the innermost message.
      */
     private static SQLException explained(SQLException failure, ClaimPool.Target target) {
         String state = ClaimPool.sqlState(failure);
@@ -102,7 +105,7 @@ final class PrimaryDriver extends AbstractDataSource {
                 state);
     }
 
-    /** Returns the shortest time in which a connection was opened; empty before the first. */
+    /** Returns the shortest time that opening a connection took. Empty before the first connection. */
     Optional<Duration> shortestConnectTime() {
         return Optional.ofNullable(shortest);
     }
@@ -116,16 +119,18 @@ final class PrimaryDriver extends AbstractDataSource {
     @Override
     public void setLoginTimeout(int seconds) {}
 
-    /** Returns the time for which the pool waits when it closes. */
+    /** Returns the timeout, which the pool uses as its longest wait when it closes. */
     @Override
     public int getLoginTimeout() {
         return (int) timeout.toSeconds();
     }
 
-    /** The JDBC driver with timeouts. Without timeouts, the driver waits forever for a dead server. */
+    /**
+     * The JDBC driver for one target, with timeouts. Without timeouts, the driver would wait forever for a dead server.
+     */
     static final class OneTarget extends DriverManagerDataSource {
 
-        /** Makes the driver. Parameters of the URL override the settings that are set here. */
+        /** Makes the driver. Parameters of the URL override the settings that this constructor makes. */
         OneTarget(ClaimPool.Target target, Duration timeout) {
             setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
             setUsername(target.username());
@@ -136,18 +141,18 @@ final class PrimaryDriver extends AbstractDataSource {
             var settings = new Properties();
             settings.setProperty("ApplicationName", ClaimPool.NAME);
             settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds, so a reply this late means that the server or the network is down. A lease of
-            // 30 s is renewed after 15 s. A renewal that waits this long for a reply and then 3 s for a new connection
-            // has used 8 of the remaining 15 s, and can still be retried.
+            // Claims take milliseconds, so after 5 s without a reply the server or the network is down. The time also
+            // suits a lease of 30 s, which is renewed after 15 s. A renewal that waits 5 s for a reply, and then 3 s
+            // for a new connection, has used 8 of the remaining 15 s, and can still be retried.
             settings.setProperty("socketTimeout", "5");
             settings.setProperty("tcpKeepAlive", "true");
-            // The driver's messages would quote keys and results, which may be personal data.
+            // Without this setting, the driver's messages would quote keys and results, which may be personal data.
             settings.setProperty("logServerErrorDetail", "false");
             if (target.address().contains(",")) {
-                // A host that drops packets must leave time to try the next host.
+                // The timeout is short, so that a host that drops packets leaves time to try the next host.
                 settings.setProperty("connectTimeout", "1");
-                // The time for which the driver remembers that a host is a replica. After a failover, that host may be
-                // the primary.
+                // The driver remembers for this time that a host is a replica. After a failover, that host may be the
+                // primary.
                 settings.setProperty("hostRecheckSeconds", "1");
             }
             settings.putAll(target.settings());
@@ -156,8 +161,8 @@ final class PrimaryDriver extends AbstractDataSource {
         }
 
         /**
-         * Hides parts of the URL: a driver that cannot parse a URL reports or logs parts of it, and a manager without a
-         * driver reports the whole URL.
+         * Opens a connection, and keeps parts of the URL that may be secret out of messages. A driver that cannot parse
+         * a URL reports or logs parts of it, and {@code DriverManager} reports the whole URL if it finds no driver.
          */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {

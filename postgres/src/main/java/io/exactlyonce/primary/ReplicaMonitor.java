@@ -14,18 +14,21 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Watches the lag of replicas. Each reading uses a connection of the claims' pool for a few milliseconds. Logs at WARN
- * once if a failover may lose claims, and again after a change.
+ * Reads the lag of replicas. Each reading uses a connection of the claims' pool for a few milliseconds. Logs at WARN if
+ * a failover may lose claims. The line is logged once, and again if the danger returns after it had ended.
  *
- * <p>Not guaranteed: that the lag is exact. The server measures it only under traffic. If a replica stalls, its lag may
- * stay the same while the bytes that are not replayed grow.
+ * <p>Not guaranteed: an exact lag. The server measures the lag only while there are writes. If a replica stalls, its
+ * lag may stay the same while the bytes that it has not replayed increase.
  */
 public final class ReplicaMonitor {
 
-    /** The most replicas that have gauges, because each replica is a tag value. */
+    /** The most replicas that are reported, because each replica is a tag value of a gauge. */
     static final int MAX_REPLICAS = 16;
 
-    /** Selects replicas that can become the primary. Base backups and subscribers of logical replication cannot. */
+    /**
+     * Selects the replicas that can become the primary. Base backups, and subscribers of logical replication, are left
+     * out because they cannot.
+     */
     private static final String SELECT = PgCatalog.sql("""
             SELECT CASE WHEN r.application_name {<>} '' THEN r.application_name ELSE 'unnamed' END
                        {||} '@' {||} coalesce(pg_catalog.host(r.client_addr), 'local') AS replica,
@@ -48,16 +51,16 @@ public final class ReplicaMonitor {
     private boolean failing;
 
     /**
-     * A row of {@code pg_stat_replication}.
+     * A replica in {@code pg_stat_replication}.
      *
-     * @param visible whether this user may see the row's details
+     * @param visible whether this user may see the details of the row
      * @param synchronous whether commits may wait for the replica
      */
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
         /**
-         * Returns the lag. The lag is zero for a replica that has replayed everything, even if its last commit took
-         * long to arrive.
+         * Returns the lag. If the replica has replayed everything, the lag is zero, although the server may still
+         * report the time that the last commit took to arrive.
          */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
@@ -65,6 +68,8 @@ public final class ReplicaMonitor {
     }
 
     /**
+     * Creates the monitor.
+     *
      * @param claims the pool that connects to the primary
      * @param synchronousCommit what commits of claims wait for
      * @param observers receive each reading
@@ -75,7 +80,7 @@ public final class ReplicaMonitor {
         this.observers = observers;
     }
 
-    /** Reads the replicas once and notifies the observers. A failure is only logged. */
+    /** Reads the replicas once, and notifies the observers. A failure is logged and not thrown. */
     public synchronized void tick() {
         List<ReplicaLag> replicas = read();
         Boundary.notifySafely(observers, observer -> observer.observed(replicas));
@@ -99,7 +104,10 @@ public final class ReplicaMonitor {
                 .toList();
     }
 
-    /** Logs a failed reading, unless an application that stops interrupted the reading. */
+    /**
+     * Logs the first of several failed readings. Logs nothing if the thread was interrupted, because the application is
+     * then stopping.
+     */
     void unreadable(RuntimeException failure) {
         if (!failing && !Thread.currentThread().isInterrupted()) {
             failing = true;

@@ -1,6 +1,6 @@
 /**
- * Internal: a small connection pool that reaches only the primary and connects as the application connects, and the proof
- * that it does.
+ * Internal: a small connection pool for claims, and checks of the pool. The pool connects only to the primary, with the
+ * application's connection details.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code postgres}.
  */
