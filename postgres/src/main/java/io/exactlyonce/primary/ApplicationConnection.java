@@ -47,7 +47,7 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * What was read first.
+     * The first reading.
      *
      * @param pool the pool's target
      * @param details the application's connection details; {@code null} if their address or user is not the pool's,

@@ -34,7 +34,7 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
  * Also not guaranteed: what commits wait for by default, because the application's pool, or a pooler, may share
  * sessions with the application. Statements that depend on a setting therefore set it in their transaction.
  *
- * <p>The pool opens its first connection at its first use. It keeps one idle connection only, so that many idle
+ * <p>The pool opens its first connection at its first use. The pool keeps only one idle connection, so that many idle
  * instances do not use up the server's connections. The pool starts even if the database is down. {@link PrimaryCheck}
  * then reports the cause.
  */

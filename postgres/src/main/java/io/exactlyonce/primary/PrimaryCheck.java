@@ -16,8 +16,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Checks at startup that all kinds of statements reach one primary. Also checks that the database, the driver and the
- * pool run statements in the way that claims need. The check needs no privileges and writes no rows. It only uses up
- * transaction ids.
+ * pool run statements in the way that claims need. The check needs no privileges and writes no rows. The check only
+ * uses up transaction ids.
  */
 public final class PrimaryCheck {
 
@@ -50,9 +50,9 @@ public final class PrimaryCheck {
      * which only writes do. For proxies, it calls the volatile function {@code clock_timestamp}, because proxies send
      * calls of volatile functions to the primary.
      *
-     * <p>The statement needs no table. It is replicated like any commit, and each later read shows its transaction id.
-     * The check therefore detects a server that answers from old data, such as a cache, even if that server claims to
-     * be the primary. A replica answers the statement, too, so that the check can name the replica.
+     * <p>The statement needs no table. The statement is replicated like any commit, and each later read shows its
+     * transaction id. The check therefore detects a server that answers from old data, such as a cache, even if that
+     * server claims to be the primary. A replica answers the statement, too, so that the check can name the replica.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -129,10 +129,10 @@ public final class PrimaryCheck {
      * Checks the servers that answer on two connections.
      *
      * @return the server that keeps the claims
-     * @throws ClaimDatabaseException if the database is unreachable, read-only, or otherwise unsuitable. It is
-     *     unsuitable in these cases: it is a replica, is not PostgreSQL 14 or later, or does not use UTF8; some
-     *     statements or connections reach another server; a pooler mixes up prepared statements; statements that are
-     *     sent together run in separate transactions; or an application pool lacks a setting that claims need
+     * @throws ClaimDatabaseException in any of these cases: the database is unreachable, is a replica or read-only,
+     *     is not PostgreSQL 14 or later, or does not use UTF8; some statements or connections reach another server; a
+     *     pooler mixes up prepared statements; statements that are sent together run in separate transactions; or an
+     *     application pool lacks a setting that claims need
      */
     public Server verify() {
         try (Connection first = connect()) {

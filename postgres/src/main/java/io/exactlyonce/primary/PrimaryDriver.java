@@ -22,8 +22,8 @@ final class PrimaryDriver extends AbstractDataSource {
     private static final Set<String> REFUSED = Set.of("28P01", "28000");
 
     /**
-     * The SQLSTATE with which the driver reports that it has no password to send. The driver uses it for other
-     * failures, too.
+     * The SQLSTATE with which the driver reports that it has no password to send. The driver uses this SQLSTATE for
+     * other failures, too.
      */
     private static final String NO_PASSWORD = "08004";
 

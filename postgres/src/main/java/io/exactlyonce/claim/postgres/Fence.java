@@ -18,9 +18,9 @@ final class Fence {
 
     /**
      * Locks the row with the weakest row lock. The lock permits updates that do not change the key: the owner's
-     * renewals, completion and release. It blocks takeovers and deletions, which lock the row {@code FOR UPDATE}. If a
-     * renewal writes a new version of the row, PostgreSQL keeps the lock for that version. If another claim took over
-     * the key first, the statement finds no row.
+     * renewals, completion and release. The lock blocks takeovers and deletions, which lock the row {@code FOR UPDATE}.
+     * If a renewal writes a new version of the row, PostgreSQL keeps the lock for that version. If another claim took
+     * over the key first, the statement finds no row.
      */
     private static final String LOCK = """
             SELECT claim_id FROM {table}
@@ -31,8 +31,8 @@ final class Fence {
     private final Supplier<String> lock;
 
     /**
-     * Whether each DataSource connects to the claim database. The results are kept, because a check costs two
-     * statements.
+     * Maps each DataSource to whether it connects to the claim database. The results are kept, because a check costs
+     * two statements.
      */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 

@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open entries of a batch, which have no result yet, in key order. Also keeps the results of the other entries. An
- * instance is used by one thread.
+ * The open entries of a batch, which have no result yet, in key order. Also keeps the results of the other entries.
+ * Only one thread may use an instance.
  */
 final class OpenBatch {
 

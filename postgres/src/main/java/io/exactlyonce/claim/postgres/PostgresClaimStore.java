@@ -67,8 +67,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
      * token: the time in microseconds. Because of that, a key whose row was deleted gets a higher token than it had
      * before.
      *
-     * <p>The statement needs no planner settings. It sets what its commit waits for, and limits the wait for a
-     * concurrent insert of the same key, because such an insert takes milliseconds.
+     * <p>The statement needs no planner settings. The statement sets what its commit waits for, and limits the wait for
+     * a concurrent insert of the same key, because such an insert takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -92,8 +92,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
      * another transaction changes a row after this statement has started, this statement may lock the row, but does not
      * update it, because it does not see the new version.
      *
-     * <p>The condition compares the claim's id and not the lease, because no takeover has happened while the row has
-     * this id.
+     * <p>The condition compares the claim's id and not the lease, because a claim still holds its key while the row has
+     * this id, even if the lease has expired.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
@@ -139,14 +139,14 @@ public final class PostgresClaimStore implements FencingClaimStore {
      *
      * <p>Two races cost a waiting delivery one receive each:
      * <ul>
-     *   <li>A transaction tries to claim a free key during a lookup, and finds the key's lock taken by the lookup. The
-     *       transaction's delivery waits until the next lookup finds the key free.
+     *   <li>A transaction tries to claim a free key during a lookup, and finds the key's lock taken by the lookup.
+     *       The transaction's delivery waits until the next lookup finds the key free.
      *   <li>A transaction commits after this statement's snapshot and before this statement tries the lock. The
      *       completed key then appears free.
      * </ul>
      *
-     * <p>The update never changes a row. It only makes the statement a write, so that a proxy sends the statement to
-     * the primary, and a replica rejects it.
+     * <p>The update never changes a row. The update only makes the statement a write, so that a proxy sends the
+     * statement to the primary, and a replica rejects it.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)

@@ -91,9 +91,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * only while a row is parked, so no statement that reads this index also compares the status.
      *
      * <p>A second condition that is true for parked rows only would make the statement slow. PostgreSQL treats
-     * conditions as independent and multiplies their selectivities. It would expect so few rows that it reads and sorts
-     * all parked rows. A comparison of whole row values, such as {@code (parked_at, scope, key) > (?, ?, ?)}, would
-     * have the same effect.
+     * conditions as independent and multiplies their selectivities. PostgreSQL would expect so few rows that it reads
+     * and sorts all parked rows. A comparison of whole row values, such as {@code (parked_at, scope, key) > (?, ?, ?)},
+     * would have the same effect.
      */
     static final String LIST = COLUMNS + """
             WHERE parked_at {>=} %1$s AND (parked_at {>} %1$s OR (scope, key) {>} (?, ?))

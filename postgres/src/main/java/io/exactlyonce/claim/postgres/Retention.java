@@ -29,13 +29,13 @@ import org.springframework.jdbc.core.DataClassRowMapper;
  *   <li>A parked key, and a key with a running lease, are never deleted.
  *   <li>Only one instance deletes at a time.
  *   <li>Each transaction deletes at most one batch, and skips locked rows.
- *   <li>After each full batch, the deletion pauses for as long as the batch took. It therefore uses at most half of one
- *       connection's time.
+ *   <li>After each full batch, the deletion pauses for as long as the batch took. The deletion therefore uses at
+ *       most half of one connection's time.
  * </ul>
  *
  * <p>Not guaranteed: the time of deletion. While deletion is off or fails, the table grows, and claims continue.
  *
- * <p>Instances are used by one thread.
+ * <p>Only one thread may use an instance.
  */
 public final class Retention {
 

@@ -14,13 +14,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Checks whether an application transaction uses the claim database.
  *
- * <p>The check takes an advisory lock with a random number in the application's transaction. It then tries to take the
- * same lock on a connection of the claims' pool. If the second try fails, both connections use the same database,
- * because PostgreSQL keeps advisory locks per database.
+ * <p>The check takes an advisory lock with a random number in the application's transaction. The check then tries to
+ * take the same lock on a connection of the claims' pool. If the second try fails, both connections use the same
+ * database, because PostgreSQL keeps advisory locks per database.
  *
  * <p>Host names, proxies and load balancers do not affect the result. The check needs no privilege, unlike reading the
- * system identifier. It works through transaction poolers, because the lock belongs to a transaction and not to a
- * session. A replica has its own locks, so the check treats a replica as another database.
+ * system identifier. The check works through transaction poolers, because the lock belongs to a transaction and not to
+ * a session. A replica has its own locks, so the check treats a replica as another database.
  */
 public final class SameDatabase {
 

@@ -62,7 +62,8 @@ public final class Statements {
      *
      * <p>If a proxy sent {@link #ONLY_BY_INDEX} to another server, this session has kept no setting. In a session that
      * has never run {@link #ONLY_BY_INDEX}, the statement then sets the session's own value. In a session that has run
-     * it in an earlier transaction, the statement fails, because PostgreSQL still has the name, with an empty value.
+     * {@link #ONLY_BY_INDEX} in an earlier transaction, the statement fails, because PostgreSQL still has the name,
+     * with an empty value.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(

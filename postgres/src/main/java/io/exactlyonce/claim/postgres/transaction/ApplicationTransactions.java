@@ -102,7 +102,7 @@ public record ApplicationTransactions(
      *
      * <p>Returns false in these cases:
      * <ul>
-     *   <li>JPA flushes at the commit.
+     *   <li>The manager is of JPA, which writes changes at the commit.
      *   <li>A synchronization, a listener of the manager or an extended manager may write at the commit.
      *   <li>The transaction has a timeout. The timeout could cancel the {@code COMMIT} while PostgreSQL waits for
      *       its replicas, and PostgreSQL would then stop waiting.

@@ -12,7 +12,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * Proves for each application transaction that it uses the database and the table in which claims are kept. Startup
  * proves one transaction only. A later transaction may belong to another tenant, and may use another database or role.
- * Its search path does not matter, because statements contain the table's schema.
+ * The transaction's search path does not matter, because statements contain the table's schema.
  *
  * <p>A database is proved once per JDBC URL. The table is proved by its OID, which is unique in a database.
  */

@@ -438,8 +438,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * Returns true if the transaction has committed its completions although the call failed: the reply to the commit
      * was lost, or a step after the commit failed.
      *
-     * <p>Returns false otherwise. If the work committed the transaction by itself and then failed, first records the
-     * keys as in doubt.
+     * <p>Returns false if nothing was committed, or if there is no answer. If the work committed the transaction by
+     * itself and then failed, records the keys as in doubt, and returns false.
      */
     private boolean isCompleted(Look look, Exception failure) {
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();

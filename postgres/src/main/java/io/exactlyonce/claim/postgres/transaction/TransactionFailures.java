@@ -48,10 +48,10 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a failure means that a claim got no answer. This is so if the database is unavailable, slow or a
-     * replica, if it refuses all logins, or if the transaction's timeout expired. A failure without an {@code
-     * SQLException} among its causes comes from the application's own code, for example from a tenant resolver, and is
-     * no outage.
+     * Returns whether a failure means that a claim got no answer. Such failures occur if the database is unavailable,
+     * slow or a replica, if the database refuses all logins, or if the transaction's timeout expired. A failure without
+     * an {@code SQLException} among its causes comes from the application's own code, for example from a tenant
+     * resolver, and is no outage.
      */
     static boolean isOutage(Exception failure) {
         if (failure instanceof TransactionTimedOutException) {
@@ -151,8 +151,8 @@ final class TransactionFailures {
 
     /**
      * Describes the failure that had aborted a transaction, for a message. The driver keeps that failure as the
-     * innermost cause. Its own message is left out, because it may quote values. Empty if the driver has no such
-     * failure.
+     * innermost cause. The failure's own message is left out, because it may quote values. Empty if the driver has no
+     * such failure.
      */
     private static String swallowed(Exception aftermath) {
         Throwable cause = Causes.root(aftermath);
