@@ -10,8 +10,10 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Gauges for each streaming replica, and HikariCP's own meters of the claims' pool. Created before that pool starts:
- * the startup check of the database opens the first connection, and reports replicas to this observer.
+ * Registers gauges of the lag of each streaming replica, and HikariCP's own meters of the pool of claims.
+ *
+ * <p>This object must exist before the pool opens its first connection. The startup check of the database opens that
+ * connection, and reports the replicas to this observer.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
@@ -22,7 +24,8 @@ public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
     /**
      * @param registry registers the meters
-     * @param claims the claims' pool; measured if this library made it, because Boot measures the application's pools
+     * @param claims the pool of claims. HikariCP's meters are registered only if this library made the pool, because
+     *     Spring Boot measures the application's own pools
      */
     public ClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
         Meters meters = new Meters(registry);

@@ -21,7 +21,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
 
     /**
      * @param registry registers the meters
-     * @param watch the state of visibility timeouts
+     * @param watch returns the state of each listener's visibility timeout
      */
     public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
         this.registry = registry;
@@ -102,7 +102,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).renewed(event.target(), event.result());
     }
 
-    /** Counts nothing, because the loss of the lease was already counted. */
+    /** Counts nothing, because {@link #renewed} has already counted the lost lease. */
     @Override
     public void claimLost(RenewalEvent.ClaimLost event) {}
 

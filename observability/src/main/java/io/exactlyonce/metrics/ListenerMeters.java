@@ -35,8 +35,9 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters of one listener on one queue. All are registered when the listener starts, so that alerts on rates see
- * zeros first. They remain when the listener restarts.
+ * The meters of one listener on one queue. Counters and timers are registered when the listener first starts, and
+ * remain registered. An alert on a counter's rate detects the first event only if the counter was zero before that
+ * event.
  */
 final class ListenerMeters extends Meters {
 
@@ -46,17 +47,20 @@ final class ListenerMeters extends Meters {
     /** The values of the receive count's tag. Messages with five or more receives share one value. */
     private static final List<String> RECEIVES = List.of("1", "2", "3", "4", "5+");
 
-    /** The bounds of the buckets, as fractions of the visibility timeout. The buckets are narrower near 1. */
+    /**
+     * The bounds of the buckets for durations, as fractions of the visibility timeout. The buckets are narrower near
+     * 1.
+     */
     private static final double[] BUCKETS = {0.05, 0.1, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1.25, 1.5, 2, 3, 6, 12};
 
-    /** The bounds of the buckets, from a second to four days. */
+    /** The bounds of the buckets for the age of messages, from one second to four days. */
     private static final Duration[] AGES = LongStream.of(1, 10, 60, 300, 900, 3_600, 21_600, 86_400, 345_600)
             .mapToObj(Duration::ofSeconds)
             .toArray(Duration[]::new);
 
     private static final int STEPS = 5;
 
-    /** Package-private, as the other meters below, because {@link DeliveryMetrics} records it directly. */
+    /** Package-private, like the next four counters, because {@link DeliveryMetrics} updates these meters directly. */
     final Timer handler;
 
     final Counter timeouts = counter("exactly.once.handler.timeouts");
@@ -82,7 +86,8 @@ final class ListenerMeters extends Meters {
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
     /**
-     * The levels of each start of the listener. The levels of an earlier start disappear when its last delivery ends.
+     * The numbers of deliveries in each state, in one object for each start of the listener. The object of an earlier
+     * start is garbage-collected after the last delivery of that start has ended.
      */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -136,10 +141,13 @@ final class ListenerMeters extends Meters {
         changed(subscription.settings());
     }
 
-    /** Updates the gauges. A running or restarted listener may have another dead-letter queue. */
+    /**
+     * Replaces the gauge of the receives that are left. The queue's {@code maxReceiveCount} may have changed while the
+     * listener ran, or while the listener was stopped.
+     */
     void changed(QueueSettings settings) {
         Integer most = settings.maxReceiveCount();
-        // Without a dead-letter queue, the number of receives has no limit.
+        // Without a dead-letter queue, the number of receives has no limit, so the gauge is removed.
         receivesLeft.register(
                 most == null
                         ? List.of()
@@ -170,7 +178,10 @@ final class ListenerMeters extends Meters {
         increment(keysMissing, policy);
     }
 
-    /** Counts a settled delivery. An unprotected delivery has no key to complete. */
+    /**
+     * Counts a settled delivery. An unprotected delivery is not counted as a completion, because it has no key to
+     * complete.
+     */
     void settled(Delivery delivery, DeliveryState state) {
         if (state == DeliveryState.ABANDONED) {
             abandoned.increment();

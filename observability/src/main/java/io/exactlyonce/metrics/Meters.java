@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Registers meters that share their tags. Their descriptions are in {@code meters.properties}. */
+/** Registers meters that share their tags. The meters' descriptions are in {@code meters.properties}. */
 class Meters {
 
-    /** The period that maxima cover, which is also the period of the recommended visibility timeout. */
+    /** The period that maxima cover. The quantiles of {@link WindowGauges} cover the same period. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
     private static final ResourceBundle TEXTS = ResourceBundle.getBundle("io.exactlyonce.metrics.meters");
@@ -43,7 +43,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns one counter for each value of a tag. */
+    /** Registers one counter for each value of a tag. */
     final <T> Map<T, Counter> counters(
             String name, String tag, List<T> values, Function<T, String> named, String... more) {
         Meters each = new Meters(registry, tags.and(more));
@@ -65,7 +65,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns a set of gauges whose members can change. */
+    /** Registers a set of gauges. Members can be added and removed later. */
     final MultiGauge gauges(String name, @Nullable String unit) {
         return MultiGauge.builder(name)
                 .description(TEXTS.getString(name))
@@ -74,7 +74,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Returns a timer with buckets of these bounds, so that instances can be added up. */
+    /** Registers a timer with buckets of these bounds, because the buckets of several instances can be added up. */
     final Timer timer(String name, Duration... bounds) {
         return Timer.builder(name)
                 .description(TEXTS.getString(name))

@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Counts the results of observed listeners. */
+/**
+ * Counts deliveries to listeners in observe mode: the outcomes of observed deliveries, and the reasons why others were
+ * not observed.
+ */
 public final class ObservedMetrics implements ObservationCounter {
 
     private final MeterRegistry registry;

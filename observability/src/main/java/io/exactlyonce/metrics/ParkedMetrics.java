@@ -21,16 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gauges of the parked keys of each scope, as counted in the store. They are the same on every instance, and after a
- * restart. Each of the scopes with the most keys has its own gauge, and all other scopes share one. If the store does
- * not answer, the gauges keep their values.
+ * Gauges of the number and the age of parked keys, by scope. The store counts the keys, so all instances show the same
+ * values, and a restart resets none of them. The scopes with the most parked keys have their own gauges, and all other
+ * scopes share one gauge. If the store does not answer, the last counts remain.
  */
 public final class ParkedMetrics {
 
     /** The most scopes with their own gauges. */
     static final int MOST_SCOPES = 20;
 
-    /** The label of all other scopes. */
+    /** The label of the gauge that all other scopes share. */
     static final String OTHERS = "(others)";
 
     private static final Logger log = LoggerFactory.getLogger(ParkedMetrics.class);
@@ -45,11 +45,11 @@ public final class ParkedMetrics {
     private final MultiGauge age;
 
     /**
-     * Makes the gauges without values.
+     * Registers the gauges, which have no values before the first {@link #refresh}.
      *
      * @param registry registers the meters
      * @param claims counts parked claims
-     * @param clock the approximate time of the store
+     * @param clock a clock that approximates the store's time
      */
     public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
         this.claims = claims;
@@ -59,7 +59,10 @@ public final class ParkedMetrics {
         age = meters.gauges("exactly.once.claims.parked.age", "seconds");
     }
 
-    /** Counts again. The count is one operator's lookup, so it does not slow down claims. */
+    /**
+     * Counts the parked keys again. The store treats the count like an operator's lookup, so the count does not delay
+     * claims.
+     */
     public void refresh() {
         try {
             show(claims.count().stream()

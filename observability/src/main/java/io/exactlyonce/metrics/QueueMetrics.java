@@ -13,9 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges of the numbers that SQS reports each minute for a queue, over all consumers. A number that SQS does not report
- * has no gauge, and a queue without a listener has none either. Queues of the same name in two Regions or accounts
- * share a gauge, which shows the larger number.
+ * Gauges of the numbers of messages that SQS reports for each listener's queue, over all consumers. The audit reads the
+ * numbers once a minute. A number that SQS does not report has no gauge. When a listener stops, the numbers of its queue
+ * are removed. Two queues of the same name, in different Regions or accounts, share a gauge, which shows the larger
+ * number.
  */
 public final class QueueMetrics implements QueueObserver {
 
@@ -24,7 +25,10 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge messages;
     private final MultiGauge utilization;
 
-    /** The last numbers by state. If SQS stops reporting a number, its last value remains. */
+    /**
+     * The latest numbers of each subscription's queue, by state, such as {@code visible}. If SQS stops reporting a
+     * number, its last value remains.
+     */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 
     /** @param registry registers the meters */

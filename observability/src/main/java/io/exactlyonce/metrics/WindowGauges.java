@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges that compare latencies with one listener's visibility timeout, and show advice. All gauges of a scrape show
- * the same moment.
+ * Gauges that compare one listener's latencies with its visibility timeout, and show the recommended timeout. All
+ * gauges share one reading, which is at most a second old, so the gauges of one scrape fit together.
  */
 final class WindowGauges {
 
@@ -42,7 +42,8 @@ final class WindowGauges {
     }
 
     /**
-     * Registers quantiles as gauges, because Prometheus supports timers with quantiles or with buckets, but not both.
+     * Registers quantiles as gauges, because a Prometheus timer can have either quantiles or buckets, and this
+     * listener's timers have buckets.
      */
     private void quantiles(String name, Function<ListenerWindow, Latencies> latencies) {
         seconds(name, latencies.andThen(Latencies::p50), "quantile", "0.5");
