@@ -4,14 +4,14 @@ import java.time.Duration;
 import org.HdrHistogram.AbstractHistogram;
 
 /**
- * Percentiles of latencies.
+ * Percentiles of latencies. All percentiles are zero if there are no deliveries.
  *
  * @param count the number of deliveries
- * @param p50 the median; like all percentiles, zero without deliveries
+ * @param p50 the median
  * @param p95 the 95th percentile
  * @param p99 the 99th percentile
- * @param certainP95 a lower bound of p95, three standard errors below p95, so that chance alone does not raise it; zero
- *     for fewer than three deliveries
+ * @param certainP95 a lower bound of p95, three standard errors below p95, so that a few slow deliveries do not count
+ *     as a high p95; zero for fewer than three deliveries
  */
 public record Latencies(long count, Duration p50, Duration p95, Duration p99, Duration certainP95) {
 
@@ -37,7 +37,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99, Du
         return Duration.ofNanos(counts.getValueAtPercentile(percentile));
     }
 
-    /** Returns the lower bound of p95 as a fraction of the visibility timeout. */
+    /** Returns {@link #certainP95} as a fraction of the visibility timeout. */
     public double utilization(Duration visibilityTimeout) {
         return (double) certainP95.toNanos() / visibilityTimeout.toNanos();
     }

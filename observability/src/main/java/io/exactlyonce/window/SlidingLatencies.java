@@ -5,18 +5,21 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.IntCountsHistogram;
 
 /**
- * The latest latencies: all latencies of a time span, or a minimum number if the span has fewer. A ring of histograms,
- * of 13 KB each, keeps them. The oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has
- * the lock.
+ * The latest latencies: all latencies of a time span, or a minimum number of latencies if the span has fewer. A ring
+ * of histograms, of 13 KB each, counts the latencies. When a histogram is complete, the oldest histogram is emptied
+ * and filled next. This class is not thread-safe, so {@link WatchedLatency} calls it under a lock.
  */
 final class SlidingLatencies {
 
-    /** Latencies are known to within 1 %. */
+    /** The significant digits of a latency in a histogram. Two digits mean an error of at most 1 %. */
     private static final int DIGITS = 2;
 
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    /** Longer latencies count as this value. SQS ends a receive after twelve hours. */
+    /**
+     * The longest latency in a histogram. A longer latency is counted as 24 hours. SQS allows visibility timeouts of
+     * at most twelve hours.
+     */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final IntCountsHistogram[] ring;
@@ -26,10 +29,10 @@ final class SlidingLatencies {
     private long filledSince;
 
     /**
-     * @param parts the number of histograms; one of them is being filled, and the others cover the span
-     * @param span the age from which a latency is old
-     * @param fewest the number of latencies that are kept even if they are old
-     * @param nanos the current time
+     * @param parts the number of histograms. One histogram is being filled, and the others cover the span
+     * @param span the time span whose latencies are all kept
+     * @param fewest the number of latencies that are kept even if they are older than the span
+     * @param nanos the current time of a nanosecond clock
      */
     SlidingLatencies(int parts, Duration span, int fewest, long nanos) {
         ring = new IntCountsHistogram[parts];

@@ -7,15 +7,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latencies of one listener on one queue, and the rule for warnings about them. The rule is checked at deliveries,
- * so a listener without traffic never warns. Takes about 180 KB.
+ * The latencies of one listener on one queue, and the rule by which latencies cause a warning. The rule is checked
+ * when a delivery ends, so a listener without deliveries causes no warning. Each object takes about 180 KB.
  *
- * <p>Thread-safe. A delivery takes the lock once to count in two histograms, and allocates nothing. Percentiles are
- * read under the same lock: by a check at most once a second, and by each scrape.
+ * <p>Thread-safe. Counting a duration takes the lock for a short time, and allocates nothing. Percentiles are computed
+ * under the same lock: by the rule, at most once a second, and by each scrape.
  */
 final class WatchedLatency {
 
-    /** The fraction of the visibility timeout above which p95 counts as near. The alert has the same bound. */
+    /**
+     * The fraction of the visibility timeout above which p95 counts as near the timeout. The published alert has the
+     * same bound.
+     */
     private static final double NEAR = 0.8;
 
     /** The fraction of the visibility timeout below which p95 has recovered. */
@@ -25,7 +28,10 @@ final class WatchedLatency {
     private static final int FEWEST_RECENT = 100;
     private static final int RECENT_PARTS = 6;
 
-    /** The time span behind the recommendation, which uses the last six to twelve hours. */
+    /**
+     * The time span of the latencies from which a visibility timeout is recommended. With two histograms, the
+     * latencies are those of the last six to twelve hours.
+     */
     private static final Duration USUAL = Duration.ofHours(6);
 
     private static final int FEWEST_USUAL = 2_000;
@@ -53,8 +59,8 @@ final class WatchedLatency {
     }
 
     /**
-     * Sets the subscription of the listener's latest start. Earlier latencies stay, and are compared with the new
-     * visibility timeout.
+     * Replaces the subscription when the listener starts again. Latencies from before the start are kept, and are
+     * compared with the visibility timeout of the new subscription.
      */
     void started(Subscription latest) {
         subscription = latest;
@@ -69,7 +75,7 @@ final class WatchedLatency {
         lastHandled = nanos;
     }
 
-    /** Records a finished delivery. Returns a new warning, or {@code null}. */
+    /** Records a finished delivery. Returns {@code null} if there is no new warning. */
     synchronized @Nullable WindowWarning delivered(long nanos, Duration elapsed) {
         usual.add(nanos, elapsed);
         recent.add(nanos, elapsed);
@@ -95,8 +101,8 @@ final class WatchedLatency {
     }
 
     /**
-     * Returns the kind for these latencies. {@code NEAR} and {@code BREACHED} stay until p95 recovers, so each is
-     * reported once.
+     * Returns the kind that fits the latencies. After {@code NEAR} or {@code BREACHED}, no lower kind is returned
+     * before p95 recovers. Each kind is therefore reported at most once before a recovery.
      */
     private Kind next(Latencies latencies, Duration visibilityTimeout) {
         double certain = latencies.utilization(visibilityTimeout);
@@ -113,12 +119,18 @@ final class WatchedLatency {
         return usual.latencies();
     }
 
-    /** Returns the latencies of recent deliveries. Empty after five minutes without a delivery. */
+    /**
+     * Returns the latencies of recent deliveries. Returns {@link Latencies#NONE} after five minutes without a
+     * delivery.
+     */
     synchronized Latencies recent(long nanos) {
         return isRecent(nanos - lastDelivered) ? recent.latencies() : Latencies.NONE;
     }
 
-    /** Returns the handlers' own times, of the same period as {@link #recent}. */
+    /**
+     * Returns how long recent handler calls took. Returns {@link Latencies#NONE} after five minutes without a handler
+     * call.
+     */
     synchronized Latencies handlers(long nanos) {
         return isRecent(nanos - lastHandled) ? handlers.latencies() : Latencies.NONE;
     }

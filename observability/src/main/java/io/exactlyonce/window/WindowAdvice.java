@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param current the current visibility timeout
  * @param rule the rule behind the recommendation
  * @param recommended the recommended timeout in whole seconds, from 1 s to 43,200 s; {@code null} without data
- * @param confidence the confidence, by the number of deliveries
+ * @param confidence how reliable the recommendation is, judged by the number of measured deliveries
  */
 public record WindowAdvice(
         String queue, Duration current, Rule rule, @Nullable Duration recommended, Confidence confidence) {
@@ -20,21 +20,21 @@ public record WindowAdvice(
     public enum Rule {
 
         /**
-         * The visibility timeout is renewed while the handler runs. The timeout should fit the usual handler, and
-         * expire soon after a crash.
+         * The rule if the visibility timeout is renewed while the handler runs. The timeout should be long enough for
+         * the usual handler, and short enough to expire soon after a crash.
          */
         RENEWED(
                 "2 x p50",
                 "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
-        /** Renewal is off, so the visibility timeout must fit all but the rarest handlers. */
+        /** The rule if renewal is off. The visibility timeout must outlast all but the rarest handlers. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),
 
         /**
-         * The rule for the renewal mode would recommend a shorter visibility timeout than the measured deliveries
-         * permit.
+         * The measured deliveries need a longer visibility timeout than the rule for the renewal mode gives. The
+         * recommendation is therefore the current timeout, or a percentile of the deliveries.
          */
         KEPT(
                 "as it is, or p95",
@@ -61,7 +61,10 @@ public record WindowAdvice(
             return source;
         }
 
-        /** Returns the visibility timeout in seconds, which may be longer than SQS allows. Not for {@link #KEPT}. */
+        /**
+         * Returns the rule's visibility timeout in seconds, which may be longer than SQS allows. Must not be called on
+         * {@link #KEPT}, which computes no timeout.
+         */
         private double seconds(Latencies latencies) {
             return this == RENEWED
                     ? 2 * latencies.p50().toNanos() * 1e-9
@@ -75,13 +78,15 @@ public record WindowAdvice(
         /** There are no deliveries. */
         NONE,
 
-        /** There are so few deliveries that the percentile is one of the longest. */
+        /** There are fewer deliveries than the rule needs: 20 for a median, 200 for a 99th percentile. */
         LOW,
 
-        /** The percentile is known to within ten or twenty percent. */
+        /** The rule's percentile is known to within ten or twenty percent. */
         MEDIUM,
 
-        /** More deliveries would hardly change it. */
+        /**
+         * There are at least ten times as many deliveries as the rule needs. More would hardly change the percentile.
+         */
         HIGH;
 
         private static Confidence of(Rule rule, long deliveries) {
@@ -115,8 +120,12 @@ public record WindowAdvice(
     }
 
     /**
-     * Returns the shortest timeout that may be recommended, in seconds. A few quick deliveries must not shorten a
-     * visibility timeout that a slow delivery has just exceeded.
+     * Returns the shortest visibility timeout that may be recommended, in seconds: p99 of the deliveries, or p95 if
+     * the confidence is high.
+     *
+     * <p>Returns the current timeout if that percentile exceeds the current timeout, because a timeout that slow
+     * deliveries have exceeded must not be shortened. Also returns the current timeout if there are only a few
+     * deliveries.
      */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();
@@ -124,7 +133,10 @@ public record WindowAdvice(
         return kept.toNanos() * 1e-9;
     }
 
-    /** Returns the attributes of the queue's Terraform resource. Empty without a recommendation. */
+    /**
+     * Returns the queue's Terraform resource with the recommended timeout. Returns an empty text if there is no
+     * recommendation.
+     */
     public String terraform() {
         return recommended == null
                 ? ""
@@ -141,7 +153,10 @@ public record WindowAdvice(
                                 rule.formula());
     }
 
-    /** Returns an AWS CLI command. Empty without a recommendation. */
+    /**
+     * Returns an AWS CLI command that sets the recommended timeout. Returns an empty text if there is no
+     * recommendation.
+     */
     public String cli() {
         return recommended == null
                 ? ""

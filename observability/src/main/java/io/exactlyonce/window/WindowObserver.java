@@ -3,16 +3,16 @@ package io.exactlyonce.window;
 import io.exactlyonce.queue.Subscription;
 
 /**
- * Receives warnings about visibility timeouts. The thread that ends a delivery makes the call, so an observer must not
- * block. Exceptions of an observer are logged and otherwise ignored.
+ * Receives warnings about visibility timeouts. The thread that ends a delivery calls the observer, so an observer must
+ * not block. An exception of an observer is logged, and has no other effect.
  */
 @FunctionalInterface
 public interface WindowObserver {
 
     /**
-     * Called when p95 is near or beyond the visibility timeout, or has recovered.
+     * Called when p95 comes near the visibility timeout, exceeds the timeout, or has recovered.
      *
-     * @param subscription the subscription, with the visibility timeout as last read
+     * @param subscription the listener's subscription, whose settings contain the visibility timeout as last read
      */
     void warned(Subscription subscription, WindowWarning warning);
 }

@@ -3,20 +3,23 @@ package io.exactlyonce.window;
 import java.time.Duration;
 
 /**
- * A warning for operators that compares a listener's latency with its visibility timeout.
+ * A report for operators about a listener's latency, compared with the visibility timeout.
  *
  * @param kind the change
- * @param p95 the 95th percentile of the deliveries of the last five minutes, or of the last hundred if the five minutes
- *     have fewer
+ * @param p95 the 95th percentile of the deliveries of the last five minutes, or of the last hundred deliveries if the
+ *     five minutes have fewer
  * @param window the visibility timeout
  */
 public record WindowWarning(Kind kind, Duration p95, Duration window) {
 
-    /** The kinds of warnings. {@code NEAR} and {@code BREACHED} are reported once before each recovery. */
+    /** The kinds of warnings. {@code NEAR} and {@code BREACHED} are each reported at most once before p95 recovers. */
     public enum Kind {
         /** p95 is above 80 % of the visibility timeout. */
         NEAR,
-        /** p95 is above the visibility timeout. Without renewal, each of these deliveries is redelivered. */
+        /**
+         * p95 is above the visibility timeout. Without renewal, the message of each delivery that takes longer than
+         * the timeout is redelivered.
+         */
         BREACHED,
         /** p95 is below 70 % of the visibility timeout. */
         RECOVERED

@@ -17,11 +17,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Watches the latency of each listener on each queue, and logs a warning before deliveries outlast the visibility
- * timeout. Watches from the first start of the listener to the end of the process. Nothing is stored, so a new process
- * starts without history.
+ * timeout. A listener is watched from its first start to the end of the process. Latencies are kept only in memory, so
+ * a new process starts without them.
  *
- * <p>Measures the time from a message's receive to its confirmed delete, or until the delivery was abandoned, because
- * the visibility timeout must cover this time. Leaves out deliveries that were returned because their handler failed.
+ * <p>The measured time begins when a message is received. The time ends when SQS confirms the message's delete, or
+ * when the delivery is abandoned. The visibility timeout must cover all of this time. Deliveries that were returned to
+ * the queue are not measured.
  */
 public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
@@ -40,9 +41,9 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
      *
      * @param timeout the visibility timeout as last read
      * @param latencies latencies of deliveries in the last six to twelve hours
-     * @param recent latencies of the last five minutes' deliveries, or of the last hundred if the five minutes have
-     *     fewer; empty if there was no delivery for five minutes
-     * @param handlers the handlers' own times, of the same period
+     * @param recent latencies of the deliveries of the last five minutes, or of the last hundred deliveries if the
+     *     five minutes have fewer; empty if there was no delivery for five minutes
+     * @param handlers how long the handler calls of the same period took
      * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
@@ -58,14 +59,14 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
             return timeout.length();
         }
 
-        /** Returns the fraction of the visibility timeout that p95 of recent deliveries takes at least. */
+        /** Returns a lower bound of the p95 of recent deliveries, as a fraction of the visibility timeout. */
         public double utilization() {
             return recent.utilization(length());
         }
     }
 
     /**
-     * Makes a watch, which starts with the first subscription.
+     * Creates a watch, which observes each listener from its first subscription on.
      *
      * @param isRenewed whether visibility timeouts are renewed while handlers run
      * @param observers receive each warning
@@ -131,12 +132,18 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
                 .toList();
     }
 
-    /** Returns the state of a listener's visibility timeout. The state has no latencies when the listener starts. */
+    /**
+     * Returns the state of a listener's visibility timeout. The state has no latencies before the listener's first
+     * delivery.
+     */
     public ListenerWindow window(Subscription subscription) {
         return window(of(subscription));
     }
 
-    /** Returns the 99th percentile of a listener's deliveries, from receive to confirmed delete; empty if too few were measured. */
+    /**
+     * Returns the 99th percentile of the time from receive to confirmed delete, over a listener's deliveries. Empty if
+     * fewer than a hundred deliveries were measured.
+     */
     public Optional<Duration> p99(Subscription subscription) {
         Latencies latencies = of(subscription).usual();
         return latencies.count() >= ENOUGH ? Optional.of(latencies.p99()) : Optional.empty();

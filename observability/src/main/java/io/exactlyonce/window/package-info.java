@@ -1,6 +1,6 @@
 /**
- * Internal: compares queues' visibility timeouts with the latency of deliveries, warns before deliveries outlast them,
- * and recommends better timeouts.
+ * Internal: compares the visibility timeouts of queues with the latency of deliveries, warns before deliveries take
+ * longer than a timeout, and recommends better timeouts.
  *
  * <p>This package uses {@code delivery}, {@code time} and {@code queue}.
  */
