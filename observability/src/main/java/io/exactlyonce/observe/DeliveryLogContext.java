@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Adds the delivery to the MDC of each line that a handler logs: {@code listener}, {@code receiveCount},
- * {@code keyHash} (as in the engine's own lines), {@code attempt} and {@code claim}. A batch handler has only
- * {@code listener}. A handler of a message without a key has no {@code claim}. When the handler's method returns, the
- * thread's earlier values of these names are restored.
+ * Sets MDC values that describe the delivery while a handler runs: {@code listener}, {@code receiveCount},
+ * {@code keyHash}, {@code attempt} and {@code claim}. The key's hash is the same as in the engine's own log lines.
+ *
+ * <p>A batch handler has only {@code listener}. A handler of a message without a key has only {@code listener} and
+ * {@code receiveCount}. When the handler's method returns, the thread's earlier values of all five names are restored.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
@@ -41,7 +42,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Returns this thread's values of our names. */
+    /** Returns this thread's MDC values of {@link #NAMES}. */
     static Map<String, String> current() {
         Map<String, String> values = new HashMap<>();
         for (String name : NAMES) {
@@ -53,7 +54,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Sets this thread's values of our names, and removes names without a value. */
+    /** Sets this thread's MDC values of {@link #NAMES}, and removes the names without a value. */
     static void set(Map<String, String> values) {
         NAMES.forEach(MDC::remove);
         values.forEach(MDC::put);

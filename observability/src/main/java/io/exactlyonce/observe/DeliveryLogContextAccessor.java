@@ -3,9 +3,9 @@ package io.exactlyonce.observe;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
 /**
- * Carries the delivery's log context to other threads if the application propagates contexts, for example with
- * {@code ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}. Found by
- * {@code ServiceLoader}.
+ * Copies the log context of a delivery to other threads, if the application propagates contexts. An application does
+ * so with {@code ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}, for example.
+ * {@code ServiceLoader} finds this class.
  */
 public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
 
@@ -14,8 +14,8 @@ public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
     }
 
     /**
-     * Returns a key that differs from Micrometer's own. An application may register an accessor with Micrometer's key
-     * for other names.
+     * Returns a key that differs from the key of Micrometer's own accessor, because an application may have registered
+     * that accessor for other names.
      */
     @Override
     public Object key() {

@@ -14,16 +14,16 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes claims, handlers and completions. Each delivery is observed in the trace of its message:
+ * Observes claims, handlers and completions. Each observation belongs to the trace of its message:
  *
  * <ul>
- *   <li>A handler and its completion are children of the observation on the handler's thread. Spring Cloud AWS makes
- *   that observation for the message, and it continues the sender's trace. Without such an observation, this class makes
- *   none for handlers, because handlers are timed anyway.
- *   <li>A claim lasts from its request to its answer. The claims of a poll are made in one call. At that time, the
- *   messages have no threads, and Spring Cloud AWS's observations have not started. Each claim therefore continues its
- *   sender's trace directly, beside the observation of its message. A claim in the handler's transaction is a child of
- *   the message's observation.
+ *   <li>The observations of a handler and its completion are children of the current observation on the handler's
+ *   thread. Spring Cloud AWS makes that observation for the message, and continues the sender's trace with it. Without
+ *   a current observation, the handler and its completion are not observed, because handlers are timed anyway.
+ *   <li>The observation of a claim lasts from the request to the store's answer. One call makes the claims of a poll,
+ *   before the messages have threads and before Spring Cloud AWS starts their observations. Each of these claims
+ *   therefore continues its sender's trace directly, beside the observation of its message.
+ *   <li>A claim in the handler's transaction is a child of the message's observation.
  * </ul>
  *
  * <p>If the sender sent no trace, the claim and the handler each start a new trace.
@@ -80,8 +80,8 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
     }
 
     /**
-     * Returns the current observation, if it is not a no-op. Spring Cloud AWS opens the scope of a no-op observation if its
-     * own observation is switched off.
+     * Returns the current observation. Returns empty for a no-op observation, because Spring Cloud AWS sets one if its
+     * observations are switched off.
      */
     private Optional<Observation> current() {
         return Optional.ofNullable(registry.getCurrentObservation()).filter(message -> !message.isNoop());
@@ -153,8 +153,9 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
         }
 
         /**
-         * Observes the completion of a delivery. Only the delivery refers to this observation. If the store never answers, the
-         * listener's stop ends the observation, or it is garbage-collected with the delivery.
+         * Observes the completion of a delivery until the store has answered, or until the delivery ends, for example
+         * because its listener stops. If neither happens, the observation is garbage-collected with the delivery,
+         * because only the delivery refers to the observation.
          */
         private void complete(Delivery delivery) {
             Observation completion =

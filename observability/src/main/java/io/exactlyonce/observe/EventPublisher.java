@@ -26,8 +26,9 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
     /**
-     * The shortest time between two warnings. Under lasting overload, each event that is handled makes room for one
-     * event, and the next event is dropped.
+     * The shortest time between two warnings about dropped events. Under lasting overload, each handled event makes
+     * room for one event, and the next event is dropped. Without a shortest time, each dropped event would cause a
+     * warning.
      */
     private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -37,14 +38,15 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     private long dropped;
     private @Nullable Long told;
 
-    /** An event of a key, with the key's hash. */
+    /** Creates an event about a key. The event contains the key's hash. */
     private interface KeyEvent {
         ExactlyOnceEvent of(String listener, String queue, String keyHash);
     }
 
     /**
      * @param events publishes the events
-     * @param thread calls the application's listeners, one event after another; rejects events beyond its capacity
+     * @param thread calls the application's listeners for one event after another, and rejects events that exceed its
+     *     capacity
      */
     public EventPublisher(ApplicationEventPublisher events, Executor thread, NanoClock clock) {
         this.clock = clock;

@@ -11,14 +11,15 @@ import java.util.Optional;
 import org.springframework.messaging.Message;
 
 /**
- * Gives the observations of our listeners' messages OpenTelemetry's names: {@code messaging.process.duration}, and the
- * attributes of its <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic
- * conventions for messaging</a>. Spring Cloud AWS makes these observations with older names:
- * {@code messaging.operation} and {@code messaging.source.name}. A convention that the application sets in a
- * container's options has precedence.
+ * Gives OpenTelemetry's names to the observations of messages that listeners of this library receive: the name
+ * {@code messaging.process.duration}, and the attributes of the
+ * <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic conventions for
+ * messaging</a>. Spring Cloud AWS makes these observations, with older names such as {@code messaging.operation} and
+ * {@code messaging.source.name}. A convention that the application sets in a container's options has precedence over
+ * this class.
  *
- * <p>The conventions mark these names as <em>Development</em>, so a release of the conventions may change them. The
- * names are therefore literals in this class, and off by default.
+ * <p>OpenTelemetry marks these names as <em>Development</em>, so a release of the conventions may change the names.
+ * The names are therefore literals in this class, and the class is used only if the application asks for it.
  */
 public final class MessagingConvention implements GlobalObservationConvention<ReceiverContext<?>> {
 
@@ -28,7 +29,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String PROCESS = "process";
     static final String SETTLE = "settle";
 
-    /** Returns the attributes with few values. The operation is one of OpenTelemetry's operations. */
+    /** Returns the attributes of low cardinality for one of OpenTelemetry's operations, such as {@code process}. */
     static KeyValues describe(String operation, Delivery delivery) {
         return KeyValues.of(
                 KeyValue.of("messaging.system", "aws_sqs"),
@@ -38,7 +39,10 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
                         "messaging.destination.name", delivery.subscription().queue()));
     }
 
-    /** Finds the delivery: Spring Cloud AWS's context has the message, and the message has its delivery. */
+    /**
+     * Returns the delivery of an observation: Spring Cloud AWS's context contains the message, and the message refers
+     * to its delivery. Returns empty for other observations.
+     */
     private static Optional<Delivery> find(Observation.Context context) {
         return context instanceof ReceiverContext<?> received && received.getCarrier() instanceof Message<?> message
                 ? ReceivedMessage.of(message).map(ReceivedMessage::delivery)
@@ -65,8 +69,8 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     }
 
     /**
-     * Returns the attributes with few values. Always includes {@code error.type}, because all meters of one name must
-     * have the same tags.
+     * Returns the attributes of low cardinality. The attribute {@code error.type} is present even without an error,
+     * because all meters of one name must have the same tags.
      */
     @Override
     public KeyValues getLowCardinalityKeyValues(ReceiverContext<?> context) {

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts repeats that claims have prevented on this instance, and logs them at INFO. Logs each takeover. Logs each
- * listener's first suppressed duplicate, and its first delivery beyond the visibility timeout; later ones are logged as
- * numbers once an hour.
+ * Counts repeats that claims have prevented on this instance, and logs them at INFO. Each takeover is logged. For each
+ * listener, the first suppressed duplicate is logged, and the first delivery that took longer than the visibility
+ * timeout. For later duplicates and slow deliveries, only their numbers are logged, once an hour.
  */
 public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
@@ -31,9 +31,9 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
     /**
      * Repeats that claims have prevented since the start of this instance.
      *
-     * @param duplicatesSuppressed messages that were deleted without a handler, because their key was completed
-     * @param overlapsThatWaited deliveries whose key another delivery owned
-     * @param takeovers attempts at keys whose earlier attempt has no recorded outcome
+     * @param duplicatesSuppressed messages that were deleted without a handler call, because their key was completed
+     * @param overlapsThatWaited deliveries that were not handled at once, because another delivery owned their key
+     * @param takeovers attempts at a key after an earlier attempt without a recorded outcome
      * @param mismatches deliveries whose key was completed for another payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
@@ -47,7 +47,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** A count that logs its first event at once, and later events once an hour. */
+    /** A count. Its first event is logged at once, and the number of later events once an hour. */
     private static final class Total {
         private final AtomicLong count = new AtomicLong();
         private long logged = 1;
@@ -77,7 +77,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** @param clock the clock of the receive times */
+    /** @param clock the clock that also measures the receive times of deliveries */
     public Prevented(NanoClock clock) {
         this.clock = clock;
         this.loggedAt = clock.nanoTime();
@@ -131,7 +131,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Logs the new numbers. Called once an hour by one thread. */
+    /** Logs the new numbers, if the last numbers were logged an hour ago. Only one thread may call this method. */
     public void tick() {
         long now = clock.nanoTime();
         if (now - loggedAt >= INTERVAL_NANOS) {
