@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /**
  * The findings about one listener on one queue.
  *
- * @param findings the findings, worst first; empty if there is no problem and all inputs are known
+ * @param findings the findings, worst first; empty if the audit could read all values and found no problem
  */
 public record AuditReport(Subscription subscription, List<Finding> findings) {
 
@@ -26,8 +26,9 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
     }
 
     /**
-     * Returns the part that is compared with an earlier report. Counts in a finding's text are left out, because they
-     * change all the time.
+     * Returns the rule and the severity of each finding. A report is logged only if this outline differs from the
+     * earlier report's outline. The findings' texts are left out, because they contain counts that change at each
+     * audit.
      */
     List<String> outline() {
         return findings.stream()

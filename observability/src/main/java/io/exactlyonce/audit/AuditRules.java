@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Audits one listener's queue. Visibility timeouts and leases must outlast handlers, or be renewed. A message that
- * always fails must reach a dead-letter queue. A message that can still arrive must find its key. The rules do no I/O.
+ * Audits one listener's queue. A visibility timeout or lease must outlast its handler, or be renewed. A message that
+ * always fails must reach a dead-letter queue. A key must be remembered as long as its messages can arrive. The rules
+ * do no I/O.
  */
 public final class AuditRules {
 
@@ -77,7 +78,10 @@ public final class AuditRules {
         return rules.findings;
     }
 
-    /** Checks the cause of the first incident: handlers took longer than a visibility timeout that was not renewed. */
+    /**
+     * Checks the visibility timeout against the handler's timeout and the measured p99, and checks the permission to
+     * renew. If a visibility timeout ends while the handler runs, SQS redelivers the message.
+     */
     private void judgeWindow() {
         if (!renews && (timeout == null || isShorter(visibilityTimeout, timeout.multipliedBy(FACTOR)))) {
             String found = "renewal is off (exactly-once.renewal.enabled=false), "
@@ -128,8 +132,9 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that the lease is long enough. A lease that is shorter than the visibility timeout frees the key while its
-     * message is still hidden.
+     * Checks that the lease is long enough for handlers, for the visibility timeout, and for a renewal that has to
+     * wait for or open a connection. If a lease is shorter than the visibility timeout, the key becomes free while its
+     * message is still invisible.
      */
     private void judgeLease() {
         if (!renews && timeout != null && isShorter(lease, timeout)) {
@@ -144,8 +149,8 @@ public final class AuditRules {
             String remedy = say("raise exactly-once.claim.lease to %s, or remove it", visibilityTimeout);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // If a pool is exhausted or its server is down, a renewal waits for a connection. A wait that is too long makes
-        // the renewal fail too late.
+        // A renewal waits for a connection if the pool is exhausted or the database is down. If the wait is as long as
+        // the lease, the lease expires before the renewal can fail and be repeated.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
@@ -154,8 +159,8 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // A renewal has half of the lease by default. If its connection broke, the renewal opens another connection,
-        // fetches the types of its parameters, and makes its own round trip in this time.
+        // By default, a renewal has half of the lease to succeed. If the renewal's connection broke, this half must
+        // suffice to open a connection, to fetch the types of parameters, and to send the renewal itself.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
@@ -167,7 +172,10 @@ public final class AuditRules {
         }
     }
 
-    /** Checks the cause of the third incident: poison messages stayed in the queue for days. */
+    /**
+     * Checks that the queue has a dead-letter queue. Without a dead-letter queue, a message that always fails is
+     * redelivered until its retention ends, and is then lost.
+     */
     private void judgeReceives() {
         Redrive redrive = facts.queue().redrive();
         if (redrive != null) {
@@ -185,8 +193,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks the number of receives. A crash, a duplicate, and each attempt during an outage of another system use up
-     * one receive each.
+     * Checks that {@code maxReceiveCount} is high enough, because not only failures use up receives. A crash, a
+     * duplicate, and each attempt during an outage of another system use up one receive each.
      */
     private void judgeReceives(int most) {
         if (most < ADVISED_RECEIVES) {
@@ -205,11 +213,14 @@ public final class AuditRules {
         }
     }
 
-    /** Checks that keys are remembered longer than messages can arrive or be redriven. */
+    /**
+     * Checks that keys are remembered as long as messages can arrive, including messages that are redriven. On a
+     * standard queue, also checks that the dead-letter queue keeps messages longer than the queue does.
+     */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
-        // On a standard queue, a moved message keeps its first timestamp. On a FIFO queue, a moved message gets a new
-        // timestamp.
+        // SQS moves a message to the dead-letter queue of a standard queue with the message's first timestamp, from
+        // which the retention counts. On a FIFO queue, the moved message gets a new timestamp.
         boolean keepsTimestamp = redrives && !facts.subscription().isFifo();
         String deadBound = "the dead-letter queue's retention longer than the queue's";
         String bound = "exactly-once.claim.retention at least the queue's retention and its dead-letter queue's";

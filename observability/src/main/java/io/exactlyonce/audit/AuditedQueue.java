@@ -27,8 +27,9 @@ import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Reads the queue of one listener with the listener's own client, one request after another. The listener also reads
- * the queue's attributes. The audit reads them only if the listener has not read them since the last audit.
+ * Reads the queue of one listener with the listener's own client, one request after another. The listener itself also
+ * reads the queue's attributes. If the listener has read the attributes since the last audit, the audit uses this
+ * result. If not, the audit reads the attributes.
  */
 final class AuditedQueue implements MetricPublisher {
 
@@ -37,16 +38,19 @@ final class AuditedQueue implements MetricPublisher {
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
     /**
-     * A receipt handle that SQS never issues. If the listener may change the visibility, SQS reports the handle as
-     * invalid; if not, SQS denies access.
+     * A receipt handle that SQS never issues, which tests the permission to change the visibility of messages. SQS
+     * reports the handle as invalid if the listener has the permission, and denies access if not.
      */
     private static final String NO_HANDLE = "exactly-once-audit";
 
-    /** The error codes for an invalid handle. ElasticMQ calls the handle a parameter. */
+    /** The error codes for an invalid handle. {@code InvalidParameterValue} is the code of ElasticMQ. */
     private static final Set<String> HANDLE_REFUSED =
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
-    /** Attributes whose changes the audit does not log: counts, and attributes whose changes the listener logs. */
+    /**
+     * The beginnings of the names of attributes whose changes the audit does not log. The listener logs changes of the
+     * first two attributes. The others are counts, and the time of the last change.
+     */
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
 
@@ -76,7 +80,7 @@ final class AuditedQueue implements MetricPublisher {
     /**
      * Reads the rules' input.
      *
-     * @param polls how many polls of all queues may wait at the client at the same time
+     * @param polls how many polls, of all queues together, may wait for messages with this client at the same time
      * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
      */
     QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
@@ -97,8 +101,8 @@ final class AuditedQueue implements MetricPublisher {
         } catch (RuntimeException failure) {
             unknown = "its attributes could not be read: " + reason(failure);
         }
-        // The permission is tested until SQS allows renewals. A missing permission may be granted later, and a granted
-        // permission is rarely revoked.
+        // Each audit tests the permission until SQS has allowed a renewal once. A missing permission may be granted
+        // later, but a granted permission is rarely revoked.
         String refusal = mayRenew ? null : renewalRefusal();
         mayRenew = refusal == null;
         return new QueueFacts(subscription, terms, read, dead, unknown, refusal, client(polls), p99);
@@ -126,7 +130,9 @@ final class AuditedQueue implements MetricPublisher {
                 .queueUrl();
     }
 
-    /** Returns why SQS refuses renewals, or why the audit cannot find out; {@code null} if SQS allows renewals. */
+    /**
+     * Returns why SQS refuses renewals, or why the permission is unknown. Returns {@code null} if SQS allows renewals.
+     */
     private @Nullable String renewalRefusal() {
         try {
             client().changeMessageVisibility(request -> request.queueUrl(queue.queueUrl())
@@ -136,7 +142,8 @@ final class AuditedQueue implements MetricPublisher {
                     .join();
             return null;
         } catch (RuntimeException failure) {
-            // Another error, such as an expired token, proves nothing about the permission.
+            // An error that is not about the handle, such as an expired token, proves nothing about the permission.
+            // The error is then returned as the reason why the permission is unknown.
             return HANDLE_REFUSED.contains(code(failure)) ? null : reason(failure);
         }
     }
@@ -154,8 +161,9 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Adds this object as a metrics publisher to a request. A client publishes the limit of its HTTP client only with
-     * the metrics of a request. A publisher of a request replaces the client's own publishers.
+     * Sets the timeout of a request. Also makes this object the request's metrics publisher, if the limit of the
+     * client's connections is still unknown, because a client reports this limit only in the metrics of a request. For
+     * that request, the SDK does not call the client's own publishers.
      */
     private void measure(AwsRequestOverrideConfiguration.Builder request) {
         request.apiCallTimeout(LONGEST_REQUEST);

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Audits the client of one listener. A poll waits for messages at the server, so it occupies a connection and lasts
- * longer than any other request.
+ * Audits the SQS client of one listener. A poll waits for messages at the server. Meanwhile the poll occupies a
+ * connection, and it lasts longer than any other request.
  */
 final class ClientRules {
 
-    /** The SDK's default limit of connections. */
+    /** The number of connections that the remedy adds to those of polls. The SDK's default limit is the same number. */
     private static final int SPARE_CONNECTIONS = 50;
 
     private final QueueFacts.Client client;
@@ -45,8 +45,9 @@ final class ClientRules {
     }
 
     /**
-     * Checks the client's timeouts against the poll timeout. The listener extends the SDK's timeouts for its polls. It
-     * cannot extend the HTTP client's timeouts, which are shorter.
+     * Checks that the client's timeouts are longer than the poll timeout. The listener extends the SDK's timeouts for
+     * its polls, so a short one causes only a note. The listener cannot extend a timeout of the HTTP client, so a
+     * short one causes a warning.
      */
     private void judgeTimeouts() {
         Duration patience = client.patience();

@@ -4,7 +4,7 @@ package io.exactlyonce.audit;
  * The result of one rule.
  *
  * @param rule the rule's id
- * @param found the value, or why it is unknown
+ * @param found the value that the rule found, or why the value is unknown
  * @param bound the required value
  * @param remedy the fix
  */
@@ -14,7 +14,7 @@ public record Finding(String rule, Severity severity, String found, String bound
     public enum Severity {
         /** Effects can happen twice, or messages can be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
         ERROR,
-        /** One safeguard is missing. Harm needs a second fault. */
+        /** One safeguard is missing. Effects happen twice, or messages are lost, only if a second fault occurs. */
         WARNING,
         /** A fact that needs no action. */
         NOTE,

@@ -22,14 +22,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Audits the queues of running listeners one by one: a second after a listener starts or its attributes change, and at
- * each {@link #tick()}. Logs new findings, and changed attributes with their old and new values.
+ * Audits the queues of running listeners. A queue is audited a second after its listener starts, a second after the
+ * queue's attributes change, and at each {@link #tick()}. Logs new findings, and logs changed attributes with their
+ * old and new values.
  */
 public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
-    /** The delay of the audit, because the application is busy while it starts. */
+    /** The delay between a listener's start and its audit, because the application is busy while it starts. */
     private static final Duration AFTER_START = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_RETRIES = Duration.ofDays(14);
@@ -49,8 +50,9 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      *
      * @param renews whether visibility timeouts and leases are renewed
      * @param policy the settings of claims and retries, by listener
-     * @param connectionTimeout the limit of a claim's wait for a connection, if the application set it
-     * @param shortestConnectTime the shortest time in which a connection was opened; empty if unknown or not needed
+     * @param connectionTimeout how long a claim may wait for a connection; empty if the application did not set a time
+     * @param shortestConnectTime the shortest time in which a connection was opened; empty if the time is unknown, or
+     *     if claims need no connection
      */
     public record Settings(
             boolean renews,
@@ -74,11 +76,12 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * @param silenced ids of the rules to skip
+     * @param silenced ids of the rules whose findings are dropped
      * @param terms the application's settings
      * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
-     * @param observers receive the numbers of each reading
-     * @param scheduler runs the first audit of a queue, on a thread that may wait for SQS
+     * @param observers receive the numbers of messages that each audit has read
+     * @param scheduler schedules the audits after a start or a change, and makes the thread that waits for SQS in
+     *     these audits
      */
     public QueueAudit(
             AuditMode mode,
@@ -97,7 +100,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Audits a queue before its listener receives any message, if findings fail startup. Takes some seconds at most.
+     * Audits a queue before its listener receives any message, if the mode is {@link AuditMode#FAIL}. Takes some
+     * seconds at most.
      *
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
@@ -150,7 +154,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
         queues.forEach(this::judge);
     }
 
-    /** Returns the latest report on each listener and queue. A queue without an audit so far is left out. */
+    /** Returns the latest report on each listener and queue. A queue that was not audited yet is left out. */
     public List<AuditReport> reports() {
         return List.copyOf(reports.values());
     }
@@ -162,7 +166,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     /**
      * Returns the minimum time for which a failing message is retried before SQS moves it to the dead-letter queue.
-     * Empty without a dead-letter queue.
+     * Returns empty if the listener knows no dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())
@@ -184,7 +188,9 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // Skips a listener that was stopped during the audit. Its removal waits until this call returns.
+            // If the listener was stopped during the audit, the map no longer contains its queue, and the report is
+            // dropped. If the listener stops now, it waits for the end of this call before it removes the queue and
+            // the report.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {

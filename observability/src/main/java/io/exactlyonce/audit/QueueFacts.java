@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param subscription the subscription, with the listener's visibility timeout
  * @param settings the application's settings
  * @param queue the queue's attributes
- * @param deadLetters the attributes of its dead-letter queue, if there is one
- * @param unknown why attributes of a queue could not be read; {@code null} if all were read
- * @param renewalRefusal {@link #DENIED} if the listener may not change the visibility of messages, or why the
- *     permission is unknown; {@code null} if the listener may
+ * @param deadLetters the attributes of the dead-letter queue; without values if there is none
+ * @param unknown why attributes of one of the two queues could not be read; {@code null} if all were read
+ * @param renewalRefusal {@code null} if the listener may change the visibility of messages, {@link #DENIED} if not, or
+ *     else why the permission is unknown
  * @param client the listener's client
  * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
  */
@@ -35,13 +35,12 @@ record QueueFacts(
     /**
      * The rules' input about a client.
      *
-     * @param polls how many polls of all queues may wait for messages at the same time
+     * @param polls how many polls, of all queues together, may wait for messages with this client at the same time
      * @param connections the limit of the client's connections; {@code null} if unknown
      * @param pollTimeout how long a poll waits for messages
-     * @param callTimeout the configured {@code apiCallTimeout}; {@code null} for none, or if it is unknown
-     * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} for none, or if it is unknown
-     * @param patience the approximate length of the HTTP client's timeout, if it ended a waiting poll; {@code null}
-     *     otherwise
+     * @param callTimeout the configured {@code apiCallTimeout}; {@code null} if none is configured or known
+     * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} if none is configured or known
+     * @param patience the approximate client timeout that ended a poll too early; {@code null} if no poll was ended
      */
     record Client(
             int polls,

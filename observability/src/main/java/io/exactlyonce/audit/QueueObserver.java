@@ -4,7 +4,7 @@ import io.exactlyonce.queue.Subscription;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the numbers that are read from queues. The thread that reads all queues makes the calls, so an observer must
+ * Receives the numbers that audits read from queues. The threads of the audits call the observer, so an observer must
  * not block.
  */
 @FunctionalInterface
@@ -14,11 +14,12 @@ public interface QueueObserver {
     int IN_FLIGHT_CAP = 120_000;
 
     /**
-     * The approximate numbers of messages in a queue, as SQS reports them over all consumers.
+     * The approximate numbers of messages in a queue, as SQS reports them over all consumers. A number is {@code null}
+     * if it is unknown.
      *
-     * @param visible messages that can be received; all numbers are {@code null} if unknown
+     * @param visible messages that can be received
      * @param inFlight messages that were received and are neither deleted nor visible again
-     * @param delayed messages that were not visible yet
+     * @param delayed messages whose delay has not ended, so that they were never visible
      * @param deadLetters messages in the dead-letter queue
      */
     record Levels(
@@ -30,6 +31,6 @@ public interface QueueObserver {
     /** Called when a queue's attributes were read. */
     void observed(Subscription subscription, Levels levels);
 
-    /** Called when a listener has stopped and its queue is no longer read. No earlier reading is reported after it. */
+    /** Called when a listener has stopped. After this call, no numbers of its queue are reported. */
     default void forgotten(Subscription subscription) {}
 }

@@ -1,6 +1,6 @@
 /**
- * Internal: audits queues for problems before they do harm, by rules over a queue's attributes and its listener's
- * settings. The rules do no I/O. Attributes are read with the listener's own client.
+ * Internal: audits queues for problems before the problems do harm. The rules compare a queue's attributes with its
+ * listener's settings, and do no I/O. Attributes are read with the listener's own client.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code time} and {@code queue}.
  */
