@@ -21,20 +21,31 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Reports whether claims can be kept and renewed. The store must respond; a database must be a primary with the claim
- * table; renewals must be checked in time; and no listener may be paused because the store does not respond. The
- * details count crashes, after which listeners continue, because an application that ran out of memory should be
- * restarted.
+ * Reports whether claims can be stored and renewed. The health is up under four conditions:
  *
- * <p>Only health groups that name this indicator include it. While the store is unavailable, listeners pause and lose
- * nothing. A restart would not help, and HTTP requests can still be served.
+ * <ul>
+ *   <li>The store responds.
+ *   <li>If the store is a database, it is a primary with the claim table.
+ *   <li>Renewals are checked in time.
+ *   <li>No listener is paused because the store does not respond.
+ * </ul>
+ *
+ * <p>The details contain the number of crashes. Listeners continue after a crash, but an application that ran out of
+ * memory should be restarted.
+ *
+ * <p>Only health groups that name this indicator include it, so it does not change the application's overall health.
+ * While the store is unavailable, listeners pause and lose nothing. A restart would not help, and HTTP requests can
+ * still be served.
  */
 public final class ClaimHealthIndicator extends AbstractHealthIndicator implements HealthEndpointGroupsPostProcessor {
 
     /** Boot's contributor name for the bean {@code exactlyOnceHealthIndicator}. */
     private static final String CONTRIBUTOR = "exactlyOnce";
 
-    /** Renewals are checked ten times a second, and visibility timeouts are at least a second. */
+    /**
+     * The time without a check of renewals after which the health is down. Renewals are normally checked ten times a
+     * second, and visibility timeouts are at least a second.
+     */
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private final ClaimBackend backend;
@@ -80,8 +91,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     }
 
     /**
-     * Checks the store with the connections of claims, because the result is about these connections. All callers share
-     * one check, so any number of callers uses one connection for one round trip.
+     * Checks the store with the connections of claims, because the health of these connections is reported. Callers
+     * that arrive during a check share its result, so any number of callers uses one connection for one round trip.
      */
     private Map<String, Object> proof() {
         FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);

@@ -16,7 +16,7 @@ final class ConsolePage {
 
     private static final String RESOURCE = "console.html";
 
-    /** Directives that a browser ignores in a {@code meta} element. */
+    /** A directive that browsers ignore in a {@code meta} element, so only the header contains it. */
     private static final String HEADER_ONLY = "; frame-ancestors 'none'";
 
     private static final ConsolePage PAGE = read();

@@ -49,17 +49,17 @@ public final class DeadLetterRedrive {
     public record Redrives(List<String> redriven, List<Refusal> refused) implements OperationResponseBody {}
 
     /**
-     * The reason why a redrive has not started.
+     * The reason why a redrive is not known to have started.
      *
      * @param queue the dead-letter queue's ARN
-     * @param reason SQS's response, or that there was none
+     * @param reason SQS's error, or how the request failed
      * @param remedy the fix
      */
     public record Refusal(String queue, String reason, String remedy) {}
 
     /**
-     * Starts one message move for each dead-letter queue, which SQS then continues. Takes at most 5 s for each queue. A
-     * subscription without a known dead-letter queue is skipped.
+     * Starts one message move for each dead-letter queue. SQS continues the moves after this method has returned. Each
+     * queue takes at most 5 s. A subscription is skipped if its dead-letter queue is not known.
      */
     public Redrives start(List<Subscription> subscriptions) {
         Map<String, SqsQueue> queues = new LinkedHashMap<>();
@@ -88,8 +88,9 @@ public final class DeadLetterRedrive {
     }
 
     /**
-     * Returns the reason and the remedy for a failed request. Quotes only the first line of a response, because the
-     * rest may quote the request. For other failures, returns only the class.
+     * Returns the reason and the remedy for a failed request. If SQS returned an error, the reason quotes only the
+     * first line of its text, because later lines may quote the request. For other failures, the reason contains no
+     * text of the exception.
      */
     private static Refusal refusal(String source, Throwable failure) {
         String reason = "the request to SQS failed, and the log has details: "

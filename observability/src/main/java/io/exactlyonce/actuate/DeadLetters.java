@@ -35,7 +35,7 @@ final class DeadLetters {
 
     static final int BAD_GATEWAY = 502;
 
-    /** The most messages that one request may name. */
+    /** The most messages or hashes that one request may name. */
     static final int MOST = 10;
 
     private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
@@ -47,7 +47,7 @@ final class DeadLetters {
     private final @Nullable ParkedClaims claims;
     private final InstantSource clock;
 
-    /** @param claims {@code null} for a store without inspection */
+    /** @param claims the parked claims; {@code null} if the store cannot show claims */
     DeadLetters(@Nullable ParkedClaims claims, InstantSource clock) {
         this.claims = claims;
         this.clock = clock;
@@ -71,14 +71,15 @@ final class DeadLetters {
             @Nullable String reason) {}
 
     /**
-     * A dead letter. Scope, hashes and key are {@code null} if the message has no usable key.
+     * A dead letter. The scope, the hashes and the key are {@code null} if the message has no usable key.
      *
-     * @param key the key, if the caller may see it
-     * @param receiveCount the receive count in the dead-letter queue, which includes receives for this list
-     * @param group the message group of a FIFO or a fair queue, if the caller may see keys: a group is often a customer
+     * @param key the key, or a replacement if the caller may not see keys
+     * @param receiveCount how often the message was received from the dead-letter queue, including receives for this list
+     * @param group the message group of a FIFO or a fair queue, or a replacement if the caller may not see keys,
+     *     because a group is often a customer
      * @param isRedrivable whether the message can be sent back now
-     * @param reason why the message cannot be sent back, or why it has no key
-     * @param claim the key's claim, which may show why the message is here
+     * @param reason why the message cannot be sent back, or else why it has no key; {@code null} if neither applies
+     * @param claim the key's claim, which may show why the message is here; {@code null} if no claim could be read
      */
     record ShownMessage(
             String messageId,
@@ -98,10 +99,10 @@ final class DeadLetters {
     record Redrives(List<Back> redriven, List<Left> notRedriven) implements OperationResponseBody {}
 
     /**
-     * A message that is back in its queue.
+     * A message that was sent back to its queue.
      *
      * @param queue the listener's queue
-     * @param reason why the message is still also in the dead-letter queue; {@code null} if it is not
+     * @param reason why the message is still in the dead-letter queue, too; {@code null} if it was deleted there
      */
     record Back(
             String messageId,
@@ -110,13 +111,13 @@ final class DeadLetters {
             @Nullable String newMessageId,
             @Nullable String reason) {}
 
-    /** A message that was not redriven. It has an id, a hash or both. */
+    /** A message that was not redriven. At least one of message id and hash is present. */
     record Left(@Nullable String messageId, @Nullable String keyHash, String reason) {}
 
     /** A listener's queue and its dead-letter queue. */
     private record Source(Subscription subscription, SqsQueue queue, DeadLetterQueue dead) {
 
-        /** Returns the key of a message, or the reason why it has none. */
+        /** Returns the {@link ClaimKey} of a message, or a text that explains why the message has no usable key. */
         Object key(Message message) {
             try {
                 var key = queue.keys().of(message);
@@ -145,7 +146,7 @@ final class DeadLetters {
     /**
      * Shows up to ten messages of each dead-letter queue.
      *
-     * @param shown shows keys as the caller may see them
+     * @param shown replaces keys that the caller may not see
      */
     WebEndpointResponse<OperationResponseBody> show(
             String listener, List<Subscription> subscriptions, UnaryOperator<String> shown) {
@@ -282,11 +283,14 @@ final class DeadLetters {
     }
 
     /**
-     * Redrives messages. Returns whether SQS refused a request. All messages of a key that are found together are
-     * redriven, up to the bound of the request.
+     * Redrives chosen messages of one dead-letter queue. If hashes are chosen, all messages of a chosen key that are
+     * found together are redriven, up to {@link #MOST} messages in a request. Returns true if SQS refused a request,
+     * or if the search failed.
      *
-     * @param found the hashes of the keys of all chosen messages of the request, by message; {@code null} for none
-     * @param obstacles why queues were not searched
+     * @param missing the chosen ids or hashes that were not found yet
+     * @param found the messages that the request has found, in all queues: by message id, the hash of the key, or
+     *     {@code null} if there is no usable key
+     * @param obstacles collects the reasons why queues were not searched
      */
     private static boolean redrive(
             Source source,
@@ -346,7 +350,10 @@ final class DeadLetters {
         return search.failure() != null || redriven.stream().anyMatch(Redriven::isRefused);
     }
 
-    /** Returns whether another queue of the listener shares the dead-letter queue, and takes the message instead. */
+    /**
+     * Returns true if the message came from another queue of the listener that has the same dead-letter queue. The
+     * message is then shown or redriven for that other queue.
+     */
     private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
         return source.dead().isOfAnotherQueue(message)
                 && sources.stream()

@@ -7,8 +7,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonceconsole}: a web page for operators on top of the endpoint {@code exactlyonce}. The page
- * has no access rights of its own. It sends its reader's requests to that endpoint.
+ * {@code /actuator/exactlyonceconsole}: a web page for operators. The page sends its reader's requests to the endpoint
+ * {@code exactlyonce}, and has no access rights of its own.
  */
 @WebEndpoint(id = "exactlyonceconsole", defaultAccess = Access.READ_ONLY)
 public final class ExactlyOnceConsoleEndpoint {
@@ -17,11 +17,11 @@ public final class ExactlyOnceConsoleEndpoint {
     private final BooleanSupplier mayWrite;
 
     /**
-     * Creates the endpoint. Each request calls both arguments, because other endpoints are found after this bean is
-     * created.
+     * Creates the endpoint. Both arguments are called at each request, because Spring Boot finds the other endpoints
+     * only after this bean was created.
      *
      * @param api returns the URL of the endpoint {@code exactlyonce}, relative to the page
-     * @param mayWrite returns whether that endpoint accepts decisions
+     * @param mayWrite returns whether the endpoint {@code exactlyonce} accepts decisions
      */
     public ExactlyOnceConsoleEndpoint(Supplier<String> api, BooleanSupplier mayWrite) {
         this.api = api;
@@ -34,7 +34,7 @@ public final class ExactlyOnceConsoleEndpoint {
         return ConsolePage.html(api.get(), mayWrite.getAsBoolean());
     }
 
-    /** Returns the page's value of the header {@code Content-Security-Policy}. */
+    /** Returns the value of the header {@code Content-Security-Policy} for the page. */
     public static String contentSecurityPolicy() {
         return ConsolePage.contentSecurityPolicy();
     }

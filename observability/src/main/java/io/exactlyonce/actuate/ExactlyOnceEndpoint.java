@@ -34,8 +34,16 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonce}. Shows listeners with their visibility timeouts, advice and audit; one key's claim; the
- * parked keys of the fleet; and the dead letters of a listener. Takes operators' decisions and redrives, but only with
+ * {@code /actuator/exactlyonce}, the endpoint for operators. The endpoint shows:
+ *
+ * <ul>
+ *   <li>listeners with their visibility timeouts, advice and audit
+ *   <li>the claim of one key
+ *   <li>the parked keys of all instances
+ *   <li>the dead letters of a listener
+ * </ul>
+ *
+ * <p>The endpoint also accepts decisions on parked keys, and redrives. Decisions and redrives need
  * {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
 @WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
@@ -68,9 +76,9 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed counts of listeners in observe mode; looked up at the first read
-     * @param claims {@code null} for a store without inspection
-     * @param messages the last places of the messages of parked keys
+     * @param observed counts of listeners in observe mode, which are looked up when the endpoint is read
+     * @param claims the parked claims; {@code null} if the store cannot show claims
+     * @param messages remembers where the messages of parked keys were last
      * @param shown decides who sees keys
      */
     public ExactlyOnceEndpoint(
@@ -121,11 +129,11 @@ public final class ExactlyOnceEndpoint {
             implements OperationResponseBody {}
 
     /**
-     * Returns prevented repeats and running listeners; or the claim of a key, if the request names one.
+     * Returns the claim of a key, if the request names a key. If not, returns prevented repeats and running listeners.
      *
-     * @param scope of the key
+     * @param scope the key's scope
      * @param key the key
-     * @param keyHash in place of the key: its hash, as logs show it
+     * @param keyHash the key's hash, as logs show it, if the request does not contain the key
      */
     @ReadOperation
     public WebEndpointResponse<OperationResponseBody> read(
@@ -137,14 +145,20 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Returns the parked keys of the whole fleet, the oldest first; or some dead letters of a listener; or listeners and parked keys.
+     * Returns the part of the endpoint that the path names.
+     *
+     * <ul>
+     *   <li>{@code parked}: the parked keys of all instances, the oldest first
+     *   <li>{@code dead-letters}: some dead letters of a listener
+     *   <li>{@code overview}: prevented repeats, running listeners and parked keys
+     * </ul>
      *
      * @param part {@code parked}, {@code dead-letters} or {@code overview}
-     * @param scope of the keys
-     * @param error the class of the exception for which they were parked
-     * @param limit most keys
-     * @param after {@code next} of the previous page
-     * @param listener whose dead letters are shown
+     * @param scope the scope of the parked keys; {@code null} for all scopes
+     * @param error the class of the exception for which keys were parked; {@code null} for all reasons
+     * @param limit the most parked keys
+     * @param after {@code next} of the previous page of parked keys
+     * @param listener the listener whose dead letters are shown
      */
     @ReadOperation
     public WebEndpointResponse<OperationResponseBody> readPart(
@@ -212,13 +226,13 @@ public final class ExactlyOnceEndpoint {
     /**
      * Decides on a parked key, or redrives the dead letters of a listener.
      *
-     * @param scope of the key
+     * @param scope the key's scope
      * @param key the key
-     * @param keyHash in place of the key: its hash, as logs show it
-     * @param claimId the claim that the caller saw parked: another one is not decided
+     * @param keyHash the key's hash, as logs show it, if the request does not contain the key
+     * @param claimId the claim that the caller saw parked. If the key has another claim by now, nothing is decided
      * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
-     * @param reason why, for the log
-     * @param listener whose dead letters are redriven
+     * @param reason the caller's reason, for the log
+     * @param listener the listener whose dead letters are redriven
      * @param action {@code redrive}
      */
     @WriteOperation
@@ -249,20 +263,22 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Decides on many parked keys, or redrives chosen dead letters of a listener.
+     * Decides on many parked keys, or redrives chosen dead letters of a listener. A request for decisions either
+     * contains {@code claims}, or chooses keys by {@code scope}, {@code error} or both.
      *
      * @param part {@code parked} or {@code dead-letters}
      * @param decision {@code release}: the keys may run again; {@code complete}: their effects have happened
-     * @param reason why, for the log
-     * @param claims the claims that the caller saw parked
-     * @param scope in place of claims: the scope of the keys
-     * @param error in place of claims: the class of the exception for which they were parked
-     * @param parkedUntil the time of the last claim that the caller saw, with scope or error
-     * @param limit most keys, with scope or error
-     * @param dryRun whether to decide nothing, and return what would be decided
-     * @param listener whose dead letters are redriven
+     * @param reason the caller's reason, for the log
+     * @param claims ids of the claims that the caller saw parked
+     * @param scope the scope of the keys
+     * @param error the class of the exception for which the keys were parked
+     * @param parkedUntil the time at which the last claim of the dry run was parked; required with scope or error.
+     *     Keys that were parked later are not decided
+     * @param limit the most keys that scope or error may choose
+     * @param dryRun whether to decide nothing, and to return the claims that would be decided
+     * @param listener the listener whose dead letters are redriven
      * @param messages ids of the messages to redrive
-     * @param keyHashes in place of messages: hashes of their keys
+     * @param keyHashes hashes of the keys whose messages are redriven, in place of {@code messages}
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> writePart(
@@ -316,7 +332,7 @@ public final class ExactlyOnceEndpoint {
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
-        // A name without a listener is the caller's own text, so it is not logged.
+        // If no listener has the name, the name is the caller's own text. The name is then not logged.
         if (named.isEmpty()) {
             String running = listeners.all().stream()
                     .map(Subscription::listener)
@@ -331,8 +347,8 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Redrives dead letters one request at a time. A request to SQS uses one of the connections that also renew
-     * visibility timeouts.
+     * Redrives the dead letters of a listener. Callers admit one request at a time, because a request to SQS uses one
+     * of the connections that renewals of visibility timeouts also need.
      */
     private WebEndpointResponse<OperationResponseBody> redrive(
             String asking, String listener, List<Subscription> named) {

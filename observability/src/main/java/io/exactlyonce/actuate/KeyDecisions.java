@@ -23,8 +23,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the claims of keys, and decides on parked keys. Each request has one meaning, and each refusal has a reason.
- * One lookup and one decision run at a time, so lookups cannot prevent an operator's decision.
+ * Shows the claims of keys, and decides on parked keys. Each refusal has a reason. At most one lookup and one decision
+ * run at the same time. A lookup never blocks a decision, because the two limits are separate.
  */
 final class KeyDecisions {
 
@@ -46,11 +46,11 @@ final class KeyDecisions {
     private final ListenerStates listeners;
 
     /**
-     * @param claims {@code null} for a store without inspection
+     * @param claims the parked claims; {@code null} if the store cannot show claims
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages the last places of messages
-     * @param listeners bound the attempts of their keys
+     * @param messages remembers where the messages of parked keys were last
+     * @param listeners returns how many attempts at a key each scope allows
      */
     KeyDecisions(
             @Nullable ParkedClaims claims,
@@ -65,7 +65,11 @@ final class KeyDecisions {
         this.listeners = listeners;
     }
 
-    /** Returns a decision in its canonical spelling. */
+    /**
+     * Returns a decision in lower case.
+     *
+     * @throws IllegalArgumentException if there is no such decision
+     */
     static String decision(String asked) {
         String decision = asked.toLowerCase(Locale.ROOT);
         if (!DECISIONS.contains(decision)) {
@@ -74,7 +78,7 @@ final class KeyDecisions {
         return decision;
     }
 
-    /** Decides on claims. Returns the claims that were still parked, and are now decided. */
+    /** Decides on claims. Returns the claims that this call decided. The others were no longer parked. */
     static Set<ClaimId> decide(ParkedClaims store, String decision, List<ClaimId> claims) {
         return RELEASE.equals(decision)
                 ? store.releaseAll(claims)
@@ -84,7 +88,7 @@ final class KeyDecisions {
     }
 
     /**
-     * The history of a key's claim.
+     * The response to a request for a key's claim.
      *
      * @param claim the claim and its history so far
      */
@@ -168,8 +172,8 @@ final class KeyDecisions {
     }
 
     /**
-     * Decides on a claim. The store's write is conditional on this claim being parked, so another claim stays
-     * unchanged.
+     * Decides on a claim. The store changes the key only if this claim is still the parked one, so a newer claim of
+     * the key stays unchanged.
      */
     private WebEndpointResponse<OperationResponseBody> decide(
             ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked, @Nullable String why) {
@@ -204,7 +208,7 @@ final class KeyDecisions {
         }
     }
 
-    /** Shows the current claim in a refusal, so that the operator needs no further request. */
+    /** Returns a refusal with the current claim, so that the operator needs no further request to see the claim. */
     private static WebEndpointResponse<OperationResponseBody> refused(
             ParkedClaims store, NamedKey named, String reason) {
         ClaimDetails now = details(store, named).orElse(null);

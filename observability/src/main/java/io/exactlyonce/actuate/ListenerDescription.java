@@ -11,17 +11,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One listener on one queue, as the endpoint shows it. Values of {@code null} are left out.
+ * One listener on one queue, as the endpoint shows it. Values of {@code null} are left out of the response.
  *
- * @param sinceStart what claims have prevented on this instance
- * @param timeoutSeconds the handler's timeout; {@code null} without one
+ * @param sinceStart the repeats that claims have prevented on this instance
+ * @param timeoutSeconds the handler's timeout; {@code null} if the handler has none
  * @param inFlight deliveries of this instance that are not deleted, returned or abandoned yet
  * @param waiting deliveries that wait for their key's owner, or for the store
- * @param pausedBy the claim path that does not respond and pauses polling; {@code null} while the listener polls
- * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
- * @param retryBudgetSeconds minimum time for which a failing message is retried before it moves there
- * @param window {@code null} until a delivery was measured
- * @param audit {@code null} before the first audit, without findings, or if the audit is off
+ * @param pausedBy why polling is paused: {@code claims}, or the transaction manager whose claims get no answer;
+ *     {@code null} if polling is not paused
+ * @param maxReceiveCount how often a message is received before SQS moves it to the dead-letter queue; {@code null}
+ *     without a dead-letter queue
+ * @param retryBudgetSeconds the minimum time for which a failing message is retried before SQS moves it to the
+ *     dead-letter queue; {@code null} without a dead-letter queue
+ * @param window the measured latencies; {@code null} until a delivery was measured
+ * @param audit the audit's findings; {@code null} before the first audit, without findings, or if the audit is off
  */
 public record ListenerDescription(
         String listener,
@@ -40,10 +43,10 @@ public record ListenerDescription(
     private static final double MILLIS_PER_SECOND = 1_000;
 
     /**
-     * Measured latencies against the visibility timeout, and its recommended value.
+     * Measured latencies, the visibility timeout that they use up, and its recommended value.
      *
-     * @param deliveries number of deliveries behind the percentiles
-     * @param utilizationRatio the fraction of the visibility timeout that p95 of the last minutes takes at least
+     * @param deliveries the number of deliveries behind the percentiles
+     * @param utilizationRatio a lower bound of the p95 of the last minutes, as a fraction of the visibility timeout
      */
     public record Window(
             long deliveries,

@@ -24,8 +24,9 @@ public final class ListenerStates implements DeliveryObserver {
     }
 
     /**
-     * Returns how many attempts at a key of a scope may throw before it is parked: the least that a running listener has;
-     * {@code null} if none of this instance bounds them.
+     * Returns how many attempts at a key of a scope may throw before the key is parked. If running listeners have
+     * different limits, returns the smallest limit. Returns {@code null} if no running listener of this instance has a
+     * limit.
      */
     @Nullable Integer maxAttempts(String scope) {
         Integer least = null;

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that a request names: by scope and key, or by scope and the hash in log lines.
+ * A key that a request names, either by scope and key, or by scope and the hash that log lines show.
  *
  * @param key {@code null} if the request names the hash
  * @param keyHash {@code null} if the request names the key
@@ -23,7 +23,7 @@ record NamedKey(
     /**
      * Returns the key of a request.
      *
-     * @throws IllegalArgumentException if the parameters name no key, with the reason
+     * @throws IllegalArgumentException if the parameters name no usable key; the exception's message is the reason
      */
     static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
         String its = Parameters.text("scope", scope);
@@ -55,7 +55,10 @@ record NamedKey(
         return key == null ? String.valueOf(keyHash) : key.keyHash();
     }
 
-    /** Contains only the hash of the key, because the key may be personal data. The scope is the caller's text. */
+    /**
+     * Returns the scope and the key's hash. The key is left out, because it may be personal data. The text is
+     * shortened to one line, because the scope is the caller's text.
+     */
     @Override
     public String toString() {
         return OneLine.of(key == null ? scope + "/" + keyHash : key.toString(), LONGEST_NAME);

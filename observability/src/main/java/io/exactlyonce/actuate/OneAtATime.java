@@ -6,8 +6,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Admits one request of a kind at a time, and refuses others at once. Waiting callers would take the server's threads
- * and more than one connection.
+ * Admits one request of a kind at a time, and refuses others at once. If other requests waited instead, they would
+ * occupy the server's threads.
  */
 final class OneAtATime {
 

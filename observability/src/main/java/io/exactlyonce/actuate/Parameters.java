@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the parameters of requests, from a query or from a JSON body. If a value has the wrong type, each method throws
- * {@link IllegalArgumentException} with a reason for the caller.
+ * Reads the parameters of requests, from a query or from a JSON body. If a value is unusable, each method throws
+ * {@link IllegalArgumentException}, whose message is the reason for the caller.
  */
 final class Parameters {
 
@@ -35,7 +35,7 @@ final class Parameters {
         return value == null ? null : text(name, value);
     }
 
-    /** Returns a whole number of at least 1. */
+    /** Returns a whole number from 1 to a maximum, or the standard number if the parameter is missing. */
     static int number(String name, @Nullable Object value, int standard, int most) {
         if (value == null) {
             return standard;
@@ -46,7 +46,7 @@ final class Parameters {
                 return number;
             }
         } catch (NumberFormatException other) {
-            // The reason is the same.
+            // The exception below is thrown for this value, too.
         }
         throw new IllegalArgumentException("%s must be a number from 1 to %d".formatted(name, most));
     }
@@ -67,7 +67,7 @@ final class Parameters {
                 return time;
             }
         } catch (DateTimeParseException other) {
-            // The reason is the same.
+            // The exception below is thrown for this value, too.
         }
         throw new IllegalArgumentException(
                 name + " must be a time such as 2026-11-28T12:00:00.123456Z, as an answer has it");
@@ -85,7 +85,10 @@ final class Parameters {
         }
     }
 
-    /** Returns different texts, which are separated by commas because Spring Boot reads no lists from a body. */
+    /**
+     * Returns the different texts of a list. The parameter is one text with commas, because Spring Boot reads no lists
+     * from a body.
+     */
     static Set<String> texts(String name, @Nullable Object value, int most) {
         Set<String> texts = new LinkedHashSet<>();
         for (String each : text(name, value).split(",", -1)) {

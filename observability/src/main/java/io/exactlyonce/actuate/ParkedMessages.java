@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers the last place of the messages of parked keys on this instance, for at most a thousand keys. While no key
- * is parked, a delivery only costs the read of a field.
+ * Remembers where this instance saw the message of a parked key last, for at most a thousand keys. While no such key
+ * is remembered, a delivery costs only the read of a field.
  */
 public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
 
@@ -33,17 +33,18 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
     }
 
     /**
-     * A message of a key that was parked.
+     * The message of a key that was parked.
      *
      * @param queue the queue that delivered the message
-     * @param visibleAt when the queue delivers or moves the message; {@code null} while it is in flight
+     * @param visibleAt the time from which the queue delivers the message, or moves it to the dead-letter queue;
+     *     {@code null} while the message is in flight
      * @param text a sentence for the operator
      */
     record Seen(Place place, String queue, @Nullable Instant visibleAt, String text) {}
 
     private final InstantSource clock;
 
-    /** Guarded by its own monitor. */
+    /** Each access is synchronized on this map. If the map is full, the oldest entry is removed. */
     private final Map<ClaimKey, Seen> messages = new LinkedHashMap<>() {
         @Override
         protected boolean removeEldestEntry(Map.Entry<ClaimKey, Seen> eldest) {
@@ -61,7 +62,10 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
         this.clock = clock;
     }
 
-    /** Returns the last place of a key's message; {@code null} if this instance has not seen one. */
+    /**
+     * Returns the last place of a key's message; {@code null} if this instance has not seen such a message, or no
+     * longer remembers it.
+     */
     @Nullable Seen of(ClaimKey key) {
         synchronized (messages) {
             return messages.get(key);

@@ -36,7 +36,9 @@ final class ParkedRequests {
 
     private static final int LONGEST_FILTER = 600;
 
-    /** The most claims of the same microsecond that are read to find the start of a page. */
+    /**
+     * The most claims that are read to find the start of a page, if many claims were parked in the same microsecond.
+     */
     private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
 
     private static final Pattern CURSOR = Pattern.compile("(\\d{1,18})_([0-9a-f-]{36})");
@@ -48,11 +50,11 @@ final class ParkedRequests {
     private final ListenerStates listeners;
 
     /**
-     * @param claims {@code null} for a store without inspection
+     * @param claims the parked claims; {@code null} if the store cannot show claims
      * @param lookUps admits one lookup at a time
      * @param decisions admits one decision at a time
-     * @param messages the last places of messages
-     * @param listeners returns how many attempts each scope allows
+     * @param messages remembers where the messages of parked keys were last
+     * @param listeners returns how many attempts at a key each scope allows
      */
     ParkedRequests(
             @Nullable ParkedClaims claims,
@@ -77,10 +79,10 @@ final class ParkedRequests {
     /**
      * The claims that a request would decide.
      *
-     * @param count their number
-     * @param isMore whether further claims match
+     * @param count the number of these claims
+     * @param isMore whether more claims match than the request's limit allows
      * @param parkedUntil when the last of these claims was parked; {@code null} if there are none
-     * @param notDecided claims that the request names but that are not parked; {@code null} if there are none
+     * @param notDecided claims that the request names, but that are not parked; {@code null} if there are none
      */
     record DryRun(
             boolean dryRun,
@@ -94,7 +96,7 @@ final class ParkedRequests {
     /**
      * The outcome of a request for many decisions.
      *
-     * @param isMore whether further claims match
+     * @param isMore whether more claims match than the request's limit allows
      */
     record Decisions(String decision, List<Decided> decided, List<NotDecided> notDecided, boolean isMore)
             implements OperationResponseBody {}
@@ -105,8 +107,8 @@ final class ParkedRequests {
     /**
      * A claim that was not decided.
      *
-     * @param scope {@code null} if the claim was not found parked
-     * @param keyHash {@code null} if the claim was not found parked
+     * @param scope {@code null} if no parked claim has this id
+     * @param keyHash {@code null} if no parked claim has this id
      */
     record NotDecided(
             UUID claimId, @Nullable String scope, @Nullable String keyHash, String reason) {
@@ -125,10 +127,10 @@ final class ParkedRequests {
      * A request for decisions.
      *
      * @param decision {@code release} or {@code complete}
-     * @param reason why, for the log; {@code null} for a dry run without one
-     * @param named the claims that the caller saw; {@code null} if the filter chooses
-     * @param filter chooses claims
-     * @param limit the most claims to choose
+     * @param reason the caller's reason, for the log; {@code null} if a dry run has none
+     * @param named ids of the claims that the caller saw; {@code null} if the filter chooses the claims
+     * @param filter chooses the claims if none are named
+     * @param limit the most claims that the filter may choose
      */
     record Request(
             String decision,
@@ -188,10 +190,11 @@ final class ParkedRequests {
     }
 
     /**
-     * The claims of a request.
+     * The claims that a request has chosen.
      *
-     * @param isMore whether further claims match
-     * @param missing named claims that are not parked
+     * @param claims the chosen claims that are parked
+     * @param isMore whether more claims match than the request's limit allows
+     * @param missing ids of named claims that are not parked
      */
     private record Selection(List<ParkedClaim> claims, boolean isMore, List<UUID> missing) {
 
@@ -214,7 +217,7 @@ final class ParkedRequests {
     /**
      * Returns a page of parked keys.
      *
-     * @param shown keys as the caller may see them
+     * @param shown replaces keys that the caller may not see
      */
     WebEndpointResponse<OperationResponseBody> list(
             UnaryOperator<String> shown,
@@ -246,9 +249,12 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns the page after a cursor. A cursor contains the time and the id of the last claim of a page, but not its
-     * key, which the caller may not see. So the store is read from all claims of that time on, and the claims up to the
-     * last one are removed. If the last claim was decided in the meantime, the claims of its time are listed again.
+     * Returns the page after a cursor. The cursor contains the time and the id of the previous page's last claim. The
+     * cursor does not contain that claim's key, because the caller may not see the key.
+     *
+     * <p>The store can therefore list claims only from that time on, and the claims up to the last claim are then
+     * removed from the list. If the last claim was decided in the meantime, its place in the list is unknown, so all
+     * claims of that time are listed again.
      */
     private Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
@@ -257,7 +263,10 @@ final class ParkedRequests {
         return new Page(shown(page, shown), isMore ? cursor(page.get(page.size() - 1)) : null);
     }
 
-    /** Returns the claims after the last one. Reads more claims if claims of the last one's time fill a page. */
+    /**
+     * Returns the claims after the last claim of the previous page. If many claims were parked at the same time as the
+     * last claim, a first list may contain too few later claims. A longer list is then read.
+     */
     private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
         for (int size = wanted; ; ) {
             List<ParkedClaim> found = store.listMatching(filter, size);
@@ -298,7 +307,7 @@ final class ParkedRequests {
     /**
      * Decides on many parked keys. A dry run only returns the claims that would be decided.
      *
-     * @param shown shows keys as the caller may see them
+     * @param shown replaces keys that the caller may not see
      * @param asking the caller's name for the log
      */
     WebEndpointResponse<OperationResponseBody> decide(UnaryOperator<String> shown, String asking, Request request) {

@@ -5,10 +5,11 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * The answer to a request that was refused.
+ * The response to a request that was refused.
  *
  * @param reason the problem with the request, or the obstacle
- * @param retryAfterSeconds when to repeat the request; {@code null} if a repetition would not help
+ * @param retryAfterSeconds the time after which the request may be repeated; {@code null} if a repetition would not
+ *     help
  */
 record Refused(String reason, @Nullable Integer retryAfterSeconds) implements OperationResponseBody {
 
@@ -16,7 +17,7 @@ record Refused(String reason, @Nullable Integer retryAfterSeconds) implements Op
         return new WebEndpointResponse<>(new Refused(reason, null), status);
     }
 
-    /** Returns the answer if the same request may succeed soon. */
+    /** Returns a response for a request that may succeed soon, if it is repeated. */
     static WebEndpointResponse<OperationResponseBody> forNow(String reason) {
         return new WebEndpointResponse<>(
                 new Refused(reason, RequestLimits.RETRY_AFTER_SECONDS), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);

@@ -9,28 +9,33 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim as the endpoint shows it. The names of its fields are an API. Values of {@code null} are left out of the response.
+ * A claim as the endpoint shows it. The names of its fields are an API. Values of {@code null} are left out of the
+ * response.
+ *
+ * <p>A claim can also be part of another response, such as a refused decision or a dead letter. Its scope, hash,
+ * downstream key, maximum of attempts and history are then {@code null}.
  *
  * @param status the key's state
- * @param claimId id of the last claim
+ * @param claimId the id of the last claim
  * @param attempt the number of attempts at the key
- * @param fencingToken of the last claim
+ * @param fencingToken the fencing token of the last claim
  * @param isInDoubt whether an attempt may have had unrecorded effects
  * @param owner the process that claimed the key last
  * @param firstClaimedAt when the key was claimed for the first time
  * @param claimedAt when the key was claimed last
  * @param leaseUntil when the last claim's lease expires, or has expired
- * @param isLeaseOver whether that time has passed
+ * @param isLeaseOver whether the last claim's lease has expired
  * @param completedAt when the effect was recorded
- * @param parkedAt when the key was parked, if it is
+ * @param parkedAt when the key was parked; {@code null} if the key is not parked
  * @param expiresAt when the store may forget the key
- * @param error why the last attempt failed, or was parked
- * @param scope the scope by which the caller named the key; this and what follows are {@code null} if the request is about another thing
+ * @param error why the last attempt failed, or why the key was parked
+ * @param scope the scope that the caller named
  * @param keyHash the hash that logs show
- * @param downstreamKey the key that downstream systems know; {@code null} also if the caller named the hash
- * @param failures attempts that threw, since an operator released the key last; {@code null} if none did
- * @param maxAttempts how many may throw before the key is parked; {@code null} if no listener of this instance bounds them
- * @param history what has happened to the key, as far as the store keeps that
+ * @param downstreamKey the key that downstream systems know; {@code null} if the caller named the hash
+ * @param failures the number of attempts that threw since an operator last released the key; {@code null} if none did
+ * @param maxAttempts how many attempts may throw before the key is parked; {@code null} if no listener of this
+ *     instance has a limit
+ * @param history the events of the key, as far as the store keeps them
  */
 record ShownClaim(
         ClaimDetails.Status status,
@@ -59,8 +64,8 @@ record ShownClaim(
     /**
      * An event in a key's history.
      *
-     * @param at the time; {@code null} if the store does not keep it
-     * @param event a sentence
+     * @param at the event's time; {@code null} if the store does not keep this time
+     * @param event a sentence that describes the event
      */
     record Step(@Nullable Instant at, String event) {}
 

@@ -9,8 +9,8 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 
 /**
- * Decides who sees keys, which may be personal data. The rules are Spring Boot's rules for the values of its endpoints
- * {@code env} and {@code configprops}.
+ * Decides which callers see keys, because keys may be personal data. Spring Boot applies the same rules to the values
+ * of its endpoints {@code env} and {@code configprops}.
  */
 public final class ShownKeys {
 
@@ -22,9 +22,9 @@ public final class ShownKeys {
     private final Sanitizer sanitizer;
 
     /**
-     * @param show when keys are shown
+     * @param show whether keys are shown always, never, or to authorized callers
      * @param roles the roles of authorized callers; if empty, all authenticated callers are authorized
-     * @param functions can hide keys that would otherwise be shown
+     * @param functions the application's functions, which can hide keys that would otherwise be shown
      */
     public ShownKeys(Show show, Collection<String> roles, Iterable<SanitizingFunction> functions) {
         this.show = show;
@@ -32,7 +32,7 @@ public final class ShownKeys {
         this.sanitizer = new Sanitizer(functions);
     }
 
-    /** Returns a key, or a replacement that the caller may see. */
+    /** Returns the key if the caller may see it, or else a replacement. */
     String shown(SecurityContext caller, String key) {
         return String.valueOf(sanitizer.sanitize(new SanitizableData(null, NAME, key), show.isShown(caller, roles)));
     }

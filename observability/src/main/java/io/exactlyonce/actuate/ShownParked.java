@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * A parked key as lists show it. The names of its fields are an API.
  *
  * @param keyHash the hash that logs show
- * @param key the key, if the caller may see it
- * @param claimId the parked claim, which a decision names
- * @param errorClass the part of the reason that many keys share
- * @param error the reason
+ * @param key the key, or a replacement if the caller may not see keys
+ * @param claimId the id of the parked claim, which a request for a decision names
+ * @param errorClass the class of the exception for which the key was parked, or the whole reason if it names no
+ *     exception
+ * @param error why the key was parked
  * @param downstreamKey the key that downstream systems know
- * @param failures attempts that threw, since an operator released the key last
- * @param maxAttempts how many may throw before the key is parked; {@code null} if no listener of this instance bounds them
+ * @param failures the number of attempts that threw since an operator last released the key
+ * @param maxAttempts how many attempts may throw before the key is parked; {@code null} if no listener of this
+ *     instance has a limit
  */
 record ShownParked(
         String scope,
