@@ -159,7 +159,7 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // By default, a renewal has half of the lease to succeed. If the renewal's connection broke, this half must
+        // A renewal has half of the lease to succeed, by default. If the renewal's connection broke, this half must
         // suffice to open a connection, to fetch the types of parameters, and to send the renewal itself.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {

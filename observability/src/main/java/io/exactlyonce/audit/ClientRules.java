@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Audits the SQS client of one listener. A poll waits for messages at the server. Meanwhile the poll occupies a
- * connection, and it lasts longer than any other request.
+ * Audits the SQS client of one listener. A poll occupies a connection longer than any other request does, because the
+ * poll waits for messages at the server.
  */
 final class ClientRules {
 

@@ -166,7 +166,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     /**
      * Returns the minimum time for which a failing message is retried before SQS moves it to the dead-letter queue.
-     * Returns empty if the listener knows no dead-letter queue.
+     * Returns empty without a dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())
