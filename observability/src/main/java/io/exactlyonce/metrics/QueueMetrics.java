@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gauges of the numbers of messages that SQS reports for each listener's queue, over all consumers. The audit reads the
- * numbers once a minute. A number that SQS does not report has no gauge. When a listener stops, the numbers of its queue
- * are removed. Two queues of the same name, in different Regions or accounts, share a gauge, which shows the larger
- * number.
+ * numbers once a minute. A number that SQS does not report has no gauge. When a listener stops, the numbers of its
+ * queue are removed. Two queues of the same name, in different Regions or accounts, share a gauge, which shows the
+ * larger number.
  */
 public final class QueueMetrics implements QueueObserver {
 

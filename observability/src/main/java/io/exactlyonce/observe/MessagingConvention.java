@@ -19,7 +19,7 @@ import org.springframework.messaging.Message;
  * this class.
  *
  * <p>OpenTelemetry marks these names as <em>Development</em>, so a release of the conventions may change the names.
- * The names are therefore literals in this class, and the class is used only if the application asks for it.
+ * The names are therefore literals in this class, and are not used by default.
  */
 public final class MessagingConvention implements GlobalObservationConvention<ReceiverContext<?>> {
 
