@@ -74,7 +74,8 @@ final class DeadLetters {
      * A dead letter. The scope, the hashes and the key are {@code null} if the message has no usable key.
      *
      * @param key the key, or a replacement if the caller may not see keys
-     * @param receiveCount how often the message was received from the dead-letter queue, including receives for this list
+     * @param receiveCount how often the message was received from the dead-letter queue, including receives for this
+     *     list
      * @param group the message group of a FIFO or a fair queue, or a replacement if the caller may not see keys,
      *     because a group is often a customer
      * @param isRedrivable whether the message can be sent back now
