@@ -28,7 +28,9 @@ class ShownGuaranteesTests {
         write("docs/contributing/architecture.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/evidence-spring-cloud-aws.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/evidence-adopting.md", "`ClaimTests#oneHolds`");
-        write("docs/contributing/evidence-stores.md", "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
+        write(
+                "docs/contributing/evidence-stores.md",
+                "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
         write("docs/contributing/evidence-compatibility.md", "`ClaimTests#oneHolds`");
         write("engine/src/main/java/ClaimTests.java", "class ClaimTests {\n    void oneHolds() {}\n}");
         write(

@@ -47,8 +47,7 @@ class SpringCloudAwsFeaturesTests {
     @Test
     void everyFeatureHasAVerdictAndATestOrStatesThatThereIsNone() throws IOException {
         List<List<String>> features = rows(read("spring-cloud-aws.md"));
-        List<List<String>> evidence =
-                rows(read(EVIDENCE));
+        List<List<String>> evidence = rows(read(EVIDENCE));
 
         assertThat(features).hasSizeGreaterThan(50).allSatisfy(feature -> {
             assertThat(feature).hasSize(3);

@@ -102,7 +102,8 @@ final class Dispatcher {
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
-        prefetch = new PrefetchLimiter<>(most, Permits.hasBackPressureOfSpringCloudAws(options) ? ahead : 0, engine.scheduler());
+        prefetch = new PrefetchLimiter<>(
+                most, Permits.hasBackPressureOfSpringCloudAws(options) ? ahead : 0, engine.scheduler());
         records = new Counter(queue.subscription().levels().recording());
         mostRecords = most + ahead;
     }

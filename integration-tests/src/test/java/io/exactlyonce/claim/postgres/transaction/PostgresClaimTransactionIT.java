@@ -187,7 +187,8 @@ class PostgresClaimTransactionIT {
     /** A trigger reads the setting at the commit, even if the manager commits. */
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
-    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationConfigures(String application, String effective) throws Throwable {
+    void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationConfigures(String application, String effective)
+            throws Throwable {
         JdbcTemplate setUp = DATABASE.jdbc();
         setUp.execute("CREATE TABLE IF NOT EXISTS durability (setting text)");
         setUp.execute("CREATE TABLE IF NOT EXISTS durable (id text)");
