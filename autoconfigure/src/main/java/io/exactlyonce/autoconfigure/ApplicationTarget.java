@@ -12,8 +12,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**
- * Finds the application's primary {@code DataSource} when claims first need a connection. For this reason, an
- * application without claims needs no {@code DataSource}.
+ * Reads where to connect from the application's primary {@code DataSource}, when a claim first needs a connection. So
+ * an application without claims needs no {@code DataSource}.
  */
 final class ApplicationTarget implements Supplier<Target> {
 

@@ -7,12 +7,15 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
-/** Adds the commit listener to each transaction manager, including managers that Spring Boot does not customize. */
+/**
+ * Adds the {@link CommitListener} to every transaction manager. Spring Boot itself would add it only to the managers
+ * that Boot creates.
+ */
 final class CommitListenerPostProcessor implements BeanPostProcessor {
 
     private final CommitListener listener = new CommitListener();
 
-    /** Adds the listener to a copy of the manager's list, because the manager's own list may be immutable. */
+    /** Copies the manager's list of listeners, because this list may be immutable. */
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof ConfigurableTransactionManager manager) {

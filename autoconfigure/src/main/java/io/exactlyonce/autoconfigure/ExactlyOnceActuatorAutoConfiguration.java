@@ -40,8 +40,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Creates the endpoint {@code exactlyonce}, the operators' page, the health indicator of claims, and meters. Each of
- * them is created if the application has the libraries for it.
+ * Creates the endpoint {@code exactlyonce}, the operators' page, the health indicator of claims, and meters. Each is
+ * created only if the application has the libraries that it needs.
  */
 @AutoConfiguration(
         after = ExactlyOnceObservabilityAutoConfiguration.class,
@@ -85,7 +85,6 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                             .allMatch(resolver -> resolver.accessFor(API, Access.READ_ONLY) == Access.UNRESTRICTED));
         }
 
-        /** Returns the path of an endpoint, or the endpoint's own name if it is not exposed. */
         private static String rootPath(ObjectProvider<PathMappedEndpoints> endpoints, EndpointId id) {
             return endpoints.stream()
                     .map(all -> all.getRootPath(id))
@@ -95,8 +94,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
 
         /**
-         * Returns the relative path from the page to the endpoint. The page's path can be configured with several
-         * segments, so each of its slashes adds {@code ../}.
+         * Returns the relative link from the operators' page to the endpoint. Each slash in the page's own path needs
+         * one {@code ../}.
          */
         private static String relative(String page, String api) {
             return "../".repeat((int) page.chars().filter(c -> c == '/').count()) + api;
@@ -140,8 +139,9 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         private static final Duration INTERVAL = Duration.ofSeconds(30);
 
         /**
-         * Counts parked keys every 30 s on a thread of its own. A scrape reads the latest count, and does not wait for
-         * the store. An application that claims nothing does not call the store, because its readiness is never checked.
+         * Counts parked keys every 30 s on its own thread, so that a scrape of the meters never waits for the store.
+         * Counting begins when the store was found ready. So an application that never uses claims makes no requests to
+         * the store.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(
@@ -159,7 +159,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
     }
 
-    /** Creates meters of PostgreSQL, if claims are stored there. */
+    /** Creates meters of the claim database, if claims are stored in PostgreSQL. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, ClaimPool.class})
     @ConditionalOnBean({MeterRegistry.class, ClaimPool.class})

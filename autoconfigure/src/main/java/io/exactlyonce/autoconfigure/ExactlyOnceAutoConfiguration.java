@@ -110,8 +110,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /**
-     * Property groups that the observability module reads and checks. Without this module, nothing reads these
-     * properties, but they are accepted, because several applications may share a configuration.
+     * Properties of the optional observability module, which checks them itself. An application without this module may
+     * also set them, because several applications may share a configuration.
      */
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
@@ -127,8 +127,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final StoredResults results;
 
     /**
-     * Creates the objects that several beans share. Spring calls this constructor before it creates most beans of this
-     * configuration. So the store and the JSON mapper, which the constructor takes, may not depend on these beans.
+     * Creates the objects that several beans share. The store and the JSON mapper must not depend on beans that this
+     * object creates, because Spring calls this constructor first.
      */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
@@ -175,8 +175,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Closes the group commit. Spring calls this method after it has closed all callers of the group commit, and before
-     * it closes the store.
+     * Closes the {@link GroupCommitClaimStore}. Spring has already closed the beans that use it, and closes the store
+     * later.
      */
     @Override
     public void destroy() {
@@ -244,10 +244,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Runs renewals, and lookups for waiting deliveries. Both start before the listeners and stop after them, because
-     * handlers and acknowledgements need renewals until they finish.
-     *
-     * <p>Before that, checks at startup that each listener id in the properties exists.
+     * Checks the listener ids in the properties. Then starts two periodic tasks: renewals, and lookups of keys for
+     * which deliveries wait. Both tasks start before the listeners and stop after them, because handlers and
+     * acknowledgements need renewals until they finish.
      */
     @Bean
     PeriodicTaskLifecycle exactlyOncePeriodicTasks(
@@ -277,7 +276,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new DefaultExactlyOnceOperations(executions, engine.readiness());
     }
 
-    /** Created only if the store can list parked claims, which a custom store may not support. */
+    /** Created only if the store can list parked claims. A custom store may be unable to do so. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
@@ -316,7 +315,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         ListenerModes modes = modes(properties, environment);
         return new ExactlyOnceListenerConfigurer(beans, modes, (manager, own, named) -> {
             ListenerEngine its = engine.getObject();
-            // The readiness check may create the claim table, which the factory's check of transactions reads.
+            // The readiness check may create the claim table. factory.create(..) reads this table, so the check must
+            // run first.
             its.readiness().run();
             ClaimTransaction.Factory factory = transactions.getIfAvailable(() -> {
                 throw new UnsupportedTransactionException(
@@ -329,8 +329,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Moves the library's configurer for Spring Cloud AWS behind the configurers of the application and of all other
-     * auto-configurations, because a later configurer may replace the settings of an earlier one.
+     * Makes the library's configurer for Spring Cloud AWS the last one. Otherwise the configurer of an application or
+     * another library could replace its settings.
      */
     @Bean
     static BeanDefinitionRegistryPostProcessor exactlyOnceListenerConfigurerIsLast() {
@@ -350,8 +350,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Excludes the beans of listeners from lazy initialization. Otherwise nothing would create these beans, their
-     * queues would not be polled, and no log line would report it.
+     * Creates listener beans at startup, even with lazy initialization. Otherwise nothing would create them, their
+     * queues would not be polled, and no log line would say so.
      */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy(BeanFactory beans) {
@@ -360,8 +360,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Returns true if a {@code @Bean} method returns an interface or an abstract class of the application. The bean may
-     * then be a listener, which only a call of the method shows.
+     * Returns true for a {@code @Bean} method whose return type is an interface or an abstract class of the
+     * application. Its bean may be a listener, but the type does not show this.
      */
     private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
         return definition.getFactoryMethodName() != null
@@ -374,7 +374,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
-        // Binds the properties here, because Spring creates advice before it can bind beans with properties.
+        // Binds the properties by hand, because Spring creates advice before it can create the bean with the
+        // properties.
         ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
     }
@@ -394,7 +395,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerModes(environment, properties.mode(), own);
     }
 
-    /** Created lazily, like the next bean, because only observed listeners need these beans. */
+    /** Lazy, like {@link ObservedClaims}, because only listeners in observe mode need these beans. */
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
@@ -402,9 +403,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Creates the bean that records claims of observed listeners. A separate thread checks the store, and may create
-     * its table, while startup continues. The thread's queue accepts every task, because {@link ObservedClaims} itself
-     * limits the number of pending observations.
+     * Creates the bean that records claims in observe mode. Its thread checks the store, and may create the claim
+     * table, while startup continues. The thread's task queue has no limit, because {@link ObservedClaims} has its own.
      */
     @Bean
     @Lazy
@@ -414,7 +414,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_IN_PROGRESS);
     }
 
-    /** Ensures that infrastructure advice is applied even with {@code spring.aop.auto=false}. */
+    /** Makes Spring apply the library's advice, even with {@code spring.aop.auto=false}. */
     static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar {
 
         @Override

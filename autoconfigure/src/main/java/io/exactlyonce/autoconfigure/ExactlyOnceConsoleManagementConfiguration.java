@@ -24,8 +24,8 @@ import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
 /**
- * Adds headers to the responses with the console's page on the management port, because an endpoint cannot set headers
- * itself.
+ * Adds headers for security and caching to the operators' page on the management port. An actuator endpoint cannot set
+ * headers itself.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass(ExactlyOnceConsoleEndpoint.class)
@@ -73,8 +73,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
     }
 
     /**
-     * Returns a path in the decoded form by which mappings match it. Each spelling of the page's path is recognized in
-     * this form, so that no response lacks the headers.
+     * Decodes a request's path. Other spellings of the page's path must also get the headers (for example with {@code
+     * %65} instead of {@code e}).
      */
     private static String decoded(PathContainer path) {
         return path.elements().stream()
@@ -83,7 +83,6 @@ final class ExactlyOnceConsoleManagementConfiguration {
                 .collect(Collectors.joining());
     }
 
-    /** Sets the headers of all responses for one path. */
     static final class HeadersFilter extends OncePerRequestFilter {
 
         private final @Nullable String path;
@@ -96,7 +95,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            // The path need not be equal, because Jersey also answers a path with a slash at its end.
+            // Jersey also answers the path with a slash at its end, so the two paths may differ.
             if (path != null && asked.contains(path)) {
                 HEADERS.forEach(response::setHeader);
             }

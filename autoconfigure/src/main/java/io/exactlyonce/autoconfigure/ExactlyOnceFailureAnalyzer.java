@@ -35,8 +35,7 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     private String place(String property) {
-        // The property's name is adapted, because a listener's id may contain characters that are not valid in property
-        // names.
+        // A listener's id may contain characters that are not valid in property names. adapt(..) accepts such an id.
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             ConfigurationPropertyName set = LISTENERS.isParentOf(name) ? firstWithin(name, source) : name;
@@ -48,7 +47,10 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
         return "";
     }
 
-    /** Returns the first property below a listener's id, because the id itself has no value and no origin. */
+    /**
+     * Returns a listener's first property, to show where the listener is configured. The listener's id alone has no
+     * origin.
+     */
     private static ConfigurationPropertyName firstWithin(
             ConfigurationPropertyName group, ConfigurationPropertySource source) {
         return source instanceof IterableConfigurationPropertySource names

@@ -24,10 +24,10 @@ import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
 /**
- * Filters requests to the endpoint on the management port. A response with status 503 gets the header {@code
- * Retry-After}.
+ * Filters requests to the endpoint {@code exactlyonce} on the management port. Adds the header {@code Retry-After} to
+ * responses with status 503.
  *
- * <p>In servlet applications, the length of a request's body is limited, because Spring Boot reads the body into memory
+ * <p>Servlet applications also get a limit for the length of request bodies, because Spring Boot reads the whole body
  * before it calls an endpoint. WebFlux has its own limit.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
@@ -81,7 +81,6 @@ final class ExactlyOnceManagementConfiguration {
         }
     }
 
-    /** Limits the body of requests for one path. */
     static final class LimitingFilter extends OncePerRequestFilter {
 
         private final @Nullable String path;
@@ -93,7 +92,7 @@ final class ExactlyOnceManagementConfiguration {
         @Override
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
-            // Servlet path and path info are decoded already, and have no path parameters.
+            // Both parts of the path are already decoded and have no path parameters, so they can be compared.
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
             if (!isOf(path, asked)) {
                 chain.doFilter(request, response);

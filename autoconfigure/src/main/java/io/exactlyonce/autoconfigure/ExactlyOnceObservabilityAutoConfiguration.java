@@ -36,7 +36,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-/** Observes visibility timeouts, queues and deliveries. The results are events, log lines and traces. */
+/** Watches visibility timeouts, queues and deliveries, and reports problems as events, log lines and traces. */
 @AutoConfiguration(after = ExactlyOnceAutoConfiguration.class)
 @ConditionalOnClass(WindowWatch.class)
 @ConditionalOnBean(ListenerEngine.class)
@@ -94,8 +94,8 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
     }
 
     /**
-     * Runs the audit, and logs counts of prevented repeats. Depends on the bean that runs renewals, so that audits stop
-     * before renewals stop.
+     * Audits the queues, and logs how many repeated effects were prevented. Depends on the bean that runs renewals, so
+     * that audits stop before renewals stop.
      */
     @Bean
     @DependsOn("exactlyOncePeriodicTasks")
@@ -126,7 +126,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                 observation.opentelemetryNames());
     }
 
-    /** Spring Boot adds this convention to each observation registry. */
+    /** Spring Boot adds this bean to each observation registry. */
     @Bean
     @ConditionalOnProperty("exactly-once.observation.opentelemetry-names")
     static MessagingConvention exactlyOnceMessagingConvention() {

@@ -61,7 +61,7 @@ public record ExactlyOnceProperties(
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
-    /** Checks the bounds of each value, and then that dependent values fit together. */
+    /** Checks each value alone, and then values that must fit together (for example lease and retention). */
     public ExactlyOnceProperties {
         requireOwn("exactly-once.mode", mode, ClaimMode.AS_CONFIGURED);
         requireOwn("exactly-once.claim.on-mismatch", claim.onMismatch(), MismatchPolicy.AS_CONFIGURED);
@@ -70,7 +70,7 @@ public record ExactlyOnceProperties(
         Cleanup cleanup = claim.cleanup();
         require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
 
-        // The pool needs two connections at least: one for claims, and one for renewals, which must never wait for
+        // The pool needs at least two connections: one for claims, and one for renewals. Renewals must never wait for
         // claims.
         require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
         require(ClaimPool.TIMEOUT_PROPERTY, datasource.connectionTimeout(), SECOND, MINUTE);
@@ -78,8 +78,8 @@ public record ExactlyOnceProperties(
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
-        // One statement looks up the keys of all waiting deliveries. The bound exists because the statement's advisory
-        // locks must fit into PostgreSQL's lock table.
+        // All waiting deliveries are looked up in one statement, which may take an advisory lock for each key.
+        // PostgreSQL has room for only some thousands of locks.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
@@ -113,7 +113,7 @@ public record ExactlyOnceProperties(
         }
     }
 
-    /** Returns all configured leases, by the names of their properties. */
+    /** Returns each configured lease, with the full name of its property. */
     Map<String, Duration> leases() {
         Map<String, Duration> leases = new LinkedHashMap<>();
         leases.put("exactly-once.claim.lease", claim.lease());
@@ -156,8 +156,8 @@ public record ExactlyOnceProperties(
         }
 
         /**
-         * Returns these settings, with the lease, the retention and the delays of all listeners where this listener has
-         * none. Other missing settings stay missing, because an annotation can have them.
+         * If this listener has no lease, retention or delays of its own, uses those for all listeners. Other missing
+         * settings stay missing, because the annotation may have them.
          */
         Listener or(Listener all) {
             return new Listener(
@@ -371,8 +371,8 @@ public record ExactlyOnceProperties(
             @DefaultValue("0.5") double at) {
 
         /**
-         * The largest part of the interval by which a renewal is earlier. Without this jitter, deliveries that were
-         * received together would be renewed together forever.
+         * A renewal is up to 10 % earlier than planned, at random. Otherwise deliveries that were received together
+         * would always be renewed together.
          */
         private static final double JITTER = 0.1;
 

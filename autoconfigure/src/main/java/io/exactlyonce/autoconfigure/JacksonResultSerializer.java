@@ -11,17 +11,16 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Writes and reads results as JSON, with a copy of the mapper that the application uses. The copy never lets the stored
- * text choose a class by name, even if the application's own mapper does.
+ * Writes and reads results as JSON, with a copy of the application's mapper. The copy never lets stored text choose a
+ * class by name, even if the application's mapper does.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
 
     /**
-     * Types that {@link #whyUnreadable} has accepted. They are remembered, because each check is expensive: for most
-     * types it tries to read a value, which fails with an exception. The set stays small, because an application has
-     * only a few result types.
+     * Types that {@link #whyUnreadable} has accepted. This check is expensive, because it usually throws an exception
+     * and catches it. The set stays small, because an application has few result types.
      */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
@@ -49,9 +48,9 @@ final class JacksonResultSerializer implements ResultSerializer {
     }
 
     /**
-     * Returns why results of a type cannot be read; {@code null} if they can. The check reads an empty JSON object as
-     * the type. Most types do not fit an empty object, but only a type that cannot be read from any text fails with an
-     * {@link InvalidDefinitionException}.
+     * Returns why results of this type can never be read; {@code null} if they can. The check reads an empty JSON
+     * object as this type. Most types reject it, but can be read from other JSON. Only an {@link
+     * InvalidDefinitionException} means that the type can never be read.
      */
     @Override
     public @Nullable String whyUnreadable(Type type) {
@@ -63,7 +62,7 @@ final class JacksonResultSerializer implements ResultSerializer {
         } catch (InvalidDefinitionException unreadable) {
             return unreadable.getOriginalMessage();
         } catch (JacksonException unfit) {
-            // The type can be read from other texts.
+            // This type can be read from JSON of another form.
         }
         readable.add(type);
         return null;

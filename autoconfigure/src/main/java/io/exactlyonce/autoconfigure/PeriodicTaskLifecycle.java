@@ -11,7 +11,6 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     private final Supplier<EngineScheduler.PeriodicTask> begin;
     private volatile EngineScheduler.@Nullable PeriodicTask ticks;
 
-    /** @param begin starts the task, which runs until it is closed */
     PeriodicTaskLifecycle(Supplier<EngineScheduler.PeriodicTask> begin) {
         this.begin = begin;
     }
@@ -36,10 +35,9 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Returns a phase below those of containers and of the web server, because tasks must start before them and stop
-     * after them. Containers have the highest phase, so they start last and stop first. After the containers, the web
-     * server waits for its requests, which may also hold claims. Boot uses the 2048 phases below the highest one for
-     * the web server.
+     * Returns a lower phase than containers and the web server have, so the task starts before them and stops after
+     * them. Both may hold claims until they have stopped. Spring Boot's web server has at least {@code DEFAULT_PHASE -
+     * 2048}.
      */
     @Override
     public int getPhase() {

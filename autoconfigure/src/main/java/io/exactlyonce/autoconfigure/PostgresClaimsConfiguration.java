@@ -48,7 +48,7 @@ class PostgresClaimsConfiguration {
     static final String RETENTION = "exactlyOnceRetention";
 
     /**
-     * The most rows that one transaction deletes. Such a transaction takes milliseconds. Further transactions follow
+     * At most 500 rows are deleted in one transaction, so that it takes only milliseconds. More transactions follow
      * until no expired row is left.
      */
     private static final int CLEANUP_BATCH = 500;
@@ -65,9 +65,8 @@ class PostgresClaimsConfiguration {
     private final Map<String, Duration> leases;
 
     /**
-     * The number of connections for deleting expired claims: 1, or 0 if deletion is off. The library's own pool is
-     * larger by this number, so that claims lose no connection. If a DataSource is marked, deletion uses one of its
-     * connections.
+     * Number of connections that delete expired claims: 1, or 0 if deletion is off. The library's own pool gets this
+     * connection in addition to those for claims. A marked {@code DataSource} must lend one of its connections.
      */
     private final int forCleanup;
 
@@ -79,8 +78,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Creates the pool for claims. The pool is not a {@code DataSource} bean, so it cannot be injected, and is not part
-     * of the health indicator {@code db}.
+     * Creates the pool for claims. The pool is no {@code DataSource} bean. So it cannot be injected by mistake, and the
+     * health indicator {@code db} does not check it.
      */
     @Bean
     ClaimPool exactlyOnceClaimPool(
@@ -111,8 +110,9 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Requires that each configured lease is longer than the time for which a renewal may wait for a connection. If no
-     * lease is configured, the lease is the visibility timeout, which the audit checks instead.
+     * Requires that each configured lease is longer than the pool's connection timeout. Otherwise a lease could expire
+     * while its renewal waits for a connection. Without a configured lease, the lease is the visibility timeout, which
+     * the audit checks.
      */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
@@ -150,10 +150,11 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Limits how many batches of claims are sent at the same time, so that some connections of the pool stay free: one
-     * for renewals, one for lookups of keys, and as many as a marked DataSource lends to operators.
+     * Limits how many batches of claims are at the database at the same time. Some connections of the pool must stay
+     * free: for renewals, for lookups of keys, and for the deletion of expired claims. A {@code DataSource} that the
+     * application marked also keeps connections free for operators.
      *
-     * <p>A call waits for its batch at most as long as for a connection, or 3 s if that is longer.
+     * <p>A claim waits for its batch at most as long as for a connection, or 3 s if that is longer.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
@@ -200,8 +201,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Returns a periodic task that does nothing until claims can be stored. An application without claims never checks
-     * that, so its periodic tasks open no connection.
+     * Skips a periodic task until the claim database was found ready. So the task opens no connection in an application
+     * that never uses claims.
      */
     private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
         return () -> {
@@ -211,7 +212,7 @@ class PostgresClaimsConfiguration {
         };
     }
 
-    /** Deletes claims after their retention. With a custom store, the store must delete its claims itself. */
+    /** Deletes claims after their retention. A custom store must delete its own claims. */
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(

@@ -7,8 +7,8 @@ import io.exactlyonce.primary.ClaimPool.Target;
 import java.util.function.Supplier;
 
 /**
- * Replaces user and password of a target with those of the {@code HikariCredentialsProvider} that is marked for claims.
- * If the provider has no user, the target's user stays.
+ * Takes user and password of new connections from the {@code HikariCredentialsProvider} bean that is marked for claims.
+ * If the provider names no user, the configured user stays.
  */
 record ProvidedCredentials(HikariCredentialsProvider provider, Supplier<Target> targets) implements Supplier<Target> {
 

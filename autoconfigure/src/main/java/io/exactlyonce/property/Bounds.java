@@ -7,22 +7,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.annotation.DurationFormat.Unit;
 
-/** Checks values against their bounds. Exceptions name the value, the bound and the remedy. */
+/**
+ * Checks that the values of properties are within their bounds. Each exception names the value, the bound and the
+ * remedy.
+ */
 public final class Bounds {
 
     private Bounds() {}
 
     /**
-     * Requires that a duration, a size or a number is within its bounds.
+     * Requires that a property is within its bounds.
      *
      * @param property the property's full name
-     * @param value the value; {@code null} if the property is not set
+     * @param value {@code null} if the property is not set
      * @throws InvalidPropertyException if the value is out of bounds, or not a number
      */
     public static <T extends Comparable<T>> void require(String property, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
-            // The remedy mentions the unit, because Spring reads a number without a unit as milliseconds. Most values
-            // that are too short were meant as seconds.
+            // Spring reads a number without a unit as milliseconds. Most values that are too short were meant as
+            // seconds, so the remedy mentions the unit.
             String unit = value instanceof Duration ? ", with its unit, such as %s: 30 alone is 30 ms" : "";
             throw new InvalidPropertyException(
                     property,
@@ -32,13 +35,12 @@ public final class Bounds {
     }
 
     /**
-     * Requires that one duration is at least as long as another.
+     * Requires that the duration of one property is at least as long as that of another property. Accepts the durations
+     * if either property is not set.
      *
-     * @param longer the full name of the property that must not be shorter
-     * @param value the value of {@code longer}; {@code null} if this property is not set
-     * @param shorter the full name of the other property
-     * @param least the value of {@code shorter}; {@code null} if this property is not set
-     * @param why the consequence if {@code longer} is too short
+     * @param longer full name of the property with the longer duration
+     * @param shorter full name of the property with the shorter duration
+     * @param why what would happen otherwise, for the exception's message
      * @throws InvalidPropertyException if {@code longer} is too short
      */
     public static void requireOrder(
@@ -52,13 +54,13 @@ public final class Bounds {
     }
 
     /**
-     * Rejects a value that only annotations may have. In an annotation, the value means "the property decides". As the
-     * property's own value, it would decide nothing.
+     * Rejects an enum constant that only annotations may use, such as {@code AS_CONFIGURED}. In an annotation, this
+     * constant means that the property decides. The property itself must have another value.
      *
      * @param property the property's full name
-     * @param value the property's value; {@code null} if the property is not set
-     * @param reference the value that only annotations may have
-     * @throws InvalidPropertyException if the property has this value
+     * @param value {@code null} if the property is not set
+     * @param reference the constant to reject
+     * @throws InvalidPropertyException if the property has this constant as its value
      */
     public static <E extends Enum<E>> void requireOwn(String property, @Nullable E value, E reference) {
         if (value == reference) {
@@ -77,8 +79,8 @@ public final class Bounds {
     }
 
     /**
-     * Formats a duration as Spring Boot reads it: as a whole number of the largest unit that divides the duration. A
-     * value of another type becomes its own text.
+     * Formats a duration as it is written in properties, in the largest unit that fits (for example {@code 5m} for 300
+     * seconds).
      */
     private static String text(Object value) {
         if (!(value instanceof Duration duration)) {

@@ -19,29 +19,27 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Finds property names under {@code exactly-once} that nothing reads, and fails startup or logs the names. Spring
- * itself ignores such names, so a misspelled {@code retention} would go unnoticed, and cause a duplicate weeks later.
- * Reports only names and origins, because values may be passwords.
+ * Finds misspelled property names under {@code exactly-once}. Fails startup, or logs these names. Spring itself ignores
+ * unknown names, so a misspelled {@code retention} would go unnoticed, and cause a duplicate weeks later. Reports names
+ * and origins only, because values may be passwords.
  *
- * <p>Environment variables and system properties are not checked, because other programs also set them. Spring Boot's
- * filter skips them.
+ * <p>Environment variables and system properties are not checked, because other programs also set them.
  *
- * @param environment the environment with the properties
- * @param group the prefix of the names: {@code exactly-once} or a group within it
+ * @param group prefix of the names: {@code exactly-once} or a group within it
  * @param type the type to which the properties are bound
- * @param ofOtherModules groups within the prefix that an optional module reads and checks
+ * @param ofOtherModules groups within the prefix that an optional module checks
  */
 public record UnknownProperties(
         ConfigurableEnvironment environment, String group, Class<?> type, Set<String> ofOtherModules)
         implements BeanFactoryPostProcessor {
 
-    /** The reaction at startup. */
+    /** Says how startup reacts to unknown names. */
     public enum Reaction {
         /** Startup fails. */
         FAIL,
         /**
-         * The names are logged at WARN. Several versions of an application can then share a configuration, although
-         * each version reads other names.
+         * The names are logged at WARN. Useful if several versions of an application share a configuration, because
+         * each version knows other names.
          */
         WARN
     }
@@ -56,7 +54,8 @@ public record UnknownProperties(
             var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
             Binder.get(environment).bind(group, Bindable.of(type), handler);
         } catch (BindException failure) {
-            // Failures for other reasons are ignored here, because the bean of the properties reports invalid values.
+            // Values that cannot be bound are not reported here. Spring reports them when it creates the properties
+            // bean.
             if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
                 report(unbound.getUnboundProperties().stream()
                         .filter(property -> !isOfAnotherGroup(property, beans))
@@ -67,16 +66,16 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property belongs to another group, whose prefix begins with the prefix of this group. The other
-     * group checks its own names.
+     * Returns whether the property belongs to a group below this one (for example {@code exactly-once.audit}). The
+     * names of such a group are checked separately.
      */
     private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
             return true;
         }
         for (String bean : beans.getBeanDefinitionNames()) {
-            // The argument {@code false} prevents the creation of factory beans. A bean that is created now would miss
-            // the injection of its dependencies.
+            // The argument false keeps factory beans from being created. Created this early, they would miss their
+            // injected dependencies.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
             if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
                 return true;
@@ -86,8 +85,8 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property is within a group. A property that has the group's own name is within it if it has no
-     * value, like a heading in YAML without entries. With a value it is a mistake.
+     * Returns whether a property is within a group. The group's own name counts only if it has no value, like a heading
+     * in YAML without entries. With a value, it is a mistake.
      */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
