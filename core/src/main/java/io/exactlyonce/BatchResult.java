@@ -79,12 +79,14 @@ public final class BatchResult {
         return new BatchResult(Collections.unmodifiableMap(all));
     }
 
-    /** Returns the failed indexes in ascending order, each with its cause. Empty if all items succeeded. */
+    /**
+     * Returns the positions of the failed items in ascending order, each with its cause. Empty if all items succeeded.
+     */
     public Map<Integer, Throwable> failures() {
         return failures;
     }
 
-    /** Returns a text with the failed indexes only, because causes may quote personal data. */
+    /** Names only the positions of the failed items, because causes may quote personal data. */
     @Override
     public String toString() {
         return failures.isEmpty()

@@ -51,14 +51,14 @@ public interface Claim {
      * ended without an outcome: its process died, its claim was lost, its timeout expired, or its listener was stopped.
      * An attempt that threw an exception of its own does not count.
      *
-     * <p>With {@link Effects#DATABASE}, a crash rolls the effects back. So a handler with these effects gets true only
-     * if an earlier attempt ran with {@link Effects#EXTERNAL}.
+     * <p>With {@link Effects#DATABASE}, a crash rolls the effects back. The method then returns true only if an earlier
+     * attempt ran with {@link Effects#EXTERNAL}.
      */
     boolean isInDoubt();
 
     /**
-     * Returns a number that is greater for each later claim of this key. A system that keeps the greatest number that
-     * it has seen can reject the writes of earlier claims.
+     * Returns a number that grows with each claim of this key. A system that remembers the greatest number can reject
+     * late writes of earlier claims.
      *
      * @throws IllegalStateException if nothing is claimed: the listener only observes, or the message has no key
      */
@@ -84,14 +84,15 @@ public interface Claim {
     String downstreamKey(String call);
 
     /**
-     * Returns the identity of a message that the handler sends. This handler, an outbox or SQS may repeat the message.
-     * A receiving {@link ExactlyOnceListener} without a {@code key} of its own handles all repetitions once.
+     * Returns an identity for a message that the handler sends. The handler, an outbox or SQS may send this message
+     * twice. A receiving {@link ExactlyOnceListener} without a {@code key} of its own recognizes the identity, and
+     * handles the message only once.
      *
      * <p>Call this method while the handler runs. If an outbox sends the message later, store the identity with the
      * outbox's event.
      *
      * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters. Each message of the handler
-     *     needs another name
+     *     needs a different name
      * @throws IllegalArgumentException if the name is blank, is longer than 512 characters, or contains a NUL character
      *     or half of a surrogate pair
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
@@ -115,9 +116,9 @@ public interface Claim {
     void ensureHeld();
 
     /**
-     * Binds the current transaction to this claim. The call verifies in the database that this claim still owns the
-     * key. Until the transaction ends, no other worker can take the key over. So a worker that has lost its claim
-     * cannot commit.
+     * Binds the current transaction to this claim, so that a worker that has lost its claim cannot commit. The call
+     * checks in the database that this claim still owns the key. No other worker can take the key over until the
+     * transaction ends.
      *
      * <p>Call this method inside a Spring transaction on the database that stores the claims, before or after your
      * writes. The call costs one statement. The claim can still be renewed and completed while the transaction is open.

@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The current state of a key's claim, for operators. Contains neither the key, nor the payload, nor the result. Times
- * are by the store's clock. A time is {@code null} if the store does not keep that time. Claim stores implement this
- * interface.
+ * are by the store's clock, and {@code null} if the store does not keep them. Claim stores implement this interface.
  */
 public interface ClaimDetails {
 
@@ -52,27 +51,27 @@ public interface ClaimDetails {
     /** Returns whether the last claim's lease has expired. */
     boolean isLeaseOver();
 
-    /** Returns when the key was claimed for the first time. */
+    /** Returns the time at which the key was claimed for the first time. */
     default @Nullable Instant firstClaimedAt() {
         return null;
     }
 
-    /** Returns when the key was claimed last. */
+    /** Returns the time of the latest claim of the key. */
     default @Nullable Instant claimedAt() {
         return null;
     }
 
-    /** Returns when the last claim's lease expires, or has expired. */
+    /** Returns the time at which the last claim's lease expires, or has expired. */
     default @Nullable Instant leaseUntil() {
         return null;
     }
 
-    /** Returns when the key was completed; {@code null} if the key is not completed. */
+    /** Returns the time at which the key was completed; {@code null} if the key is not completed. */
     default @Nullable Instant completedAt() {
         return null;
     }
 
-    /** Returns when the key was parked; {@code null} if the key is not parked. */
+    /** Returns the time at which the key was parked; {@code null} if the key is not parked. */
     default @Nullable Instant parkedAt() {
         return null;
     }

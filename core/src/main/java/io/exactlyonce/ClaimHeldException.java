@@ -5,10 +5,7 @@ import java.time.Duration;
 /** Thrown if another call or delivery owns the key. */
 public final class ClaimHeldException extends ExactlyOnceException {
 
-    /**
-     * The shortest wait before another try, because an owner whose lease has just expired may still be recording its
-     * outcome.
-     */
+    /** A caller should wait at least 1 s. An owner whose lease has just expired may still be recording its outcome. */
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
     private final Duration retryAfter;
@@ -16,7 +13,7 @@ public final class ClaimHeldException extends ExactlyOnceException {
     /**
      * @param scope the key's scope
      * @param keyHash a hash of the key, since keys may be personal data
-     * @param leaseRemaining the remaining time of the owner's lease if the owner does not renew it
+     * @param leaseRemaining the time until the owner's lease expires if the owner does not renew it
      */
     public ClaimHeldException(String scope, String keyHash, Duration leaseRemaining) {
         super(
@@ -34,8 +31,8 @@ public final class ClaimHeldException extends ExactlyOnceException {
     }
 
     /**
-     * Returns after how long to try again: the remaining time of the owner's lease if the owner does not renew it, but
-     * at least 1 s. After this time, the key is completed, parked or free, or its owner still works.
+     * Returns how long to wait before the next call: until the owner's lease expires, but at least 1 s. After this
+     * wait, the key is completed, parked or free, or its owner has renewed the lease.
      */
     public Duration retryAfter() {
         return retryAfter;

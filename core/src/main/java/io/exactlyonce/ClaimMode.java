@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** The way in which a listener uses claims. */
+/** Says whether handlers wait for their claims. */
 public enum ClaimMode {
     /**
      * The property {@code exactly-once.mode} decides; its default is {@link #ENFORCE}. Only annotations can have this

@@ -3,8 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the claim store did not do, or did not confirm, what a call requested. Each subclass says whether the call
- * may have changed something.
+ * Thrown if the claim store could not process a request, or did not answer it. Each subclass says whether the request
+ * may nevertheless have changed something.
  */
 public abstract class ClaimStoreException extends ExactlyOnceException {
 

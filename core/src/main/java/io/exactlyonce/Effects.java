@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** The place of a handler's effects, which determines their guarantees. */
+/** Says where a handler's effects happen. The library's guarantees depend on this. */
 public enum Effects {
 
     /**

@@ -44,8 +44,8 @@ public interface ExactlyOnceEvent {
     record ClaimLost(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed.
-     * Unless the handler still completes, the next attempt is in doubt. A batch has one event for each message.
+     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed. If
+     * the handler does not complete after that, the next attempt is in doubt. A batch has one event for each message.
      *
      * @param keyHash the key's {@link Claim#keyHash()}. For a message without a key, which {@link
      *     MissingKeyPolicy#RUN_UNPROTECTED} admits, a hash of the message's id
@@ -62,8 +62,8 @@ public interface ExactlyOnceEvent {
     record KeyParked(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * Deliveries take almost as long as the visibility timeout: the 95th percentile of recent latencies is above 80 %.
-     * The event is published once, and again only after the percentile was below 70 %.
+     * Deliveries take almost as long as the visibility timeout: the 95th percentile of recent latencies is above 80 %
+     * of the timeout. The event is not repeated until the percentile has fallen below 70 %.
      *
      * @param p95 the 95th percentile of the latencies of recent deliveries
      * @param window the visibility timeout
@@ -71,8 +71,8 @@ public interface ExactlyOnceEvent {
     record WindowNear(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 
     /**
-     * Deliveries take longer than the visibility timeout: the 95th percentile of recent latencies is above it. The
-     * event is published once, and again only after the percentile was below 70 %.
+     * Deliveries take longer than the visibility timeout: the 95th percentile of recent latencies is above the timeout.
+     * The event is not repeated until the percentile has fallen below 70 % of the timeout.
      *
      * @param p95 the 95th percentile of the latencies of recent deliveries
      * @param window the visibility timeout

@@ -3,8 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The superclass of the exceptions that the library throws if it could not do, or must not do, what was requested. A
- * call that can never succeed, for example because of an invalid argument, throws {@link IllegalArgumentException} or
+ * The superclass of the library's exceptions. Thrown if the library could not do what was requested, or must not do it.
+ * A call that can never succeed (for example because an argument is invalid) throws {@link IllegalArgumentException} or
  * {@link IllegalStateException} instead.
  */
 public abstract class ExactlyOnceException extends RuntimeException {

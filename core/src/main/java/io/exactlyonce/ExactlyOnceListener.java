@@ -87,7 +87,7 @@ public @interface ExactlyOnceListener {
     @AliasFor(annotation = SqsListener.class, attribute = "maxMessagesPerPoll")
     String maxMessagesPerPoll() default "";
 
-    /** Longest wait of a poll for messages, in whole seconds. */
+    /** Maximum time for which a poll waits for messages, in whole seconds. */
     @AliasFor(annotation = SqsListener.class, attribute = "pollTimeoutSeconds")
     String pollTimeoutSeconds() default "";
 
@@ -118,8 +118,8 @@ public @interface ExactlyOnceListener {
      * #onMismatch()} decides; by default the message is rejected.
      *
      * <p>Default: the message's body. Two JSON bodies are equal if they differ only in white space, escapes or the
-     * order of fields. Of an SNS notification, the published message, its subject and its topic's name are compared.
-     * With this default, a message that repeats an order with another timestamp is rejected.
+     * order of fields. If the body is an SNS notification, the published message, its subject and its topic's name are
+     * compared. With this default, a message that repeats an order with another timestamp is rejected.
      */
     String fingerprint() default "";
 
@@ -137,7 +137,7 @@ public @interface ExactlyOnceListener {
      */
     String timeout() default "";
 
-    /** Policy for a key whose earlier attempt died or was stopped without reporting an outcome. */
+    /** Policy for a key in doubt. An earlier attempt at such a key died or was stopped, and its outcome is unknown. */
     InDoubtPolicy whenInDoubt() default InDoubtPolicy.RERUN;
 
     /**
@@ -156,14 +156,14 @@ public @interface ExactlyOnceListener {
     Class<? extends Throwable>[] parkFor() default {};
 
     /**
-     * The place of the handler's effects. With {@link Effects#DATABASE}, one application transaction contains the
-     * claim, the handler and the completion. The transaction must use the database that stores the claims, which is
-     * checked at startup.
+     * Says where the handler's effects happen. With {@link Effects#DATABASE}, one application transaction contains the
+     * claim, the handler's writes and the completion. Startup fails if this transaction does not use the database that
+     * stores the claims.
      */
     Effects effects() default Effects.EXTERNAL;
 
     /**
-     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE}, the handler runs as under {@code
+     * Says whether the handler waits for its claim. With {@link ClaimMode#OBSERVE}, the handler runs as under {@code
      * @SqsListener}. The library records claims in the background, and counts the duplicates that claims would have
      * prevented. The property {@code exactly-once.listeners.<id>.mode} overrides this attribute.
      */
@@ -176,8 +176,8 @@ public @interface ExactlyOnceListener {
     String transactionManager() default "";
 
     /**
-     * Policy for a message whose key is completed for other content, by {@link #fingerprint()}. The property {@code
-     * exactly-once.listeners.<id>.on-mismatch} overrides this attribute.
+     * Policy for a message whose key is completed for other content. {@link #fingerprint()} says which content is
+     * compared. The property {@code exactly-once.listeners.<id>.on-mismatch} overrides this attribute.
      */
     MismatchPolicy onMismatch() default MismatchPolicy.AS_CONFIGURED;
 
@@ -188,8 +188,8 @@ public @interface ExactlyOnceListener {
      * <p>Startup fails in two cases:
      *
      * <ul>
-     *   <li>for any policy other than {@link MissingKeyPolicy#REFUSE} without a {@link #key()}, because the default key
-     *       is never missing
+     *   <li>for a policy other than {@link MissingKeyPolicy#REFUSE} if {@link #key()} is not set, because the default
+     *       key is never missing
      *   <li>for {@link MissingKeyPolicy#RUN_UNPROTECTED} with {@link Effects#DATABASE}, because such a handler needs
      *       the transaction of its claim
      * </ul>

@@ -15,7 +15,7 @@ import org.springframework.lang.CheckReturnValue;
 public interface ExactlyOnceOperations {
 
     /**
-     * Returns a call for a key. Nothing happens before {@link OnceCall#call} or {@link OnceCall#run} is called on it:
+     * Prepares a call for a key. The action runs only when {@link OnceCall#call} or {@link OnceCall#run} is called:
      *
      * <pre>{@code
      * Receipt receipt = operations.once("payments", paymentId)
@@ -56,8 +56,8 @@ public interface ExactlyOnceOperations {
          * operator decides through {@link ParkedKeys}. Without this method, the action runs again, and can check {@link
          * Claim#isInDoubt()}.
          *
-         * <p>Use the same policy for all calls and listeners of a scope: a key in doubt is treated by the policy of the
-         * call or listener that claims the key first.
+         * <p>Use the same policy for all calls and listeners of a scope. If their policies differ, the first call or
+         * listener to claim a key in doubt decides.
          */
         @CheckReturnValue
         OnceCall<X> parkInDoubt();

@@ -6,7 +6,7 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
  * The identity of a message that a handler sends, created by {@link Claim#followUp(String)}. All attempts at a key
- * create the same identity for the same name. Another name, key or scope has another identity.
+ * create the same identity for the same name. A different name, key or scope has a different identity.
  *
  * <p>A receiving {@link ExactlyOnceListener} without a {@code key} claims this identity, so a repeated message has one
  * effect there. A listener with a {@code key} of its own ignores the identity. Other consumers see each repetition.
@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  *         .headers(claim.followUp("shipped").headers()));
  * }</pre>
  *
- * <p>Repetitions must have the same content, or the receiving listener's {@link ExactlyOnceListener#fingerprint()} must
- * name the part that is the same.
+ * <p>A repeated message must have the same content each time. If some fields change, the receiving listener's {@link
+ * ExactlyOnceListener#fingerprint()} must select the fields that do not change.
  *
  * <p>Immutable. An outbox can store the identity as JSON within an event, or store only its {@link #key()}.
  *

@@ -2,7 +2,10 @@ package io.exactlyonce;
 
 import org.springframework.messaging.Message;
 
-/** An attempt at a key in doubt, as a {@link Reconciler} gets it. Use it only while the reconciler runs. */
+/**
+ * Tells a {@link Reconciler} which key is in doubt, and which message has this key. Use it only while the reconciler
+ * runs.
+ */
 public interface InDoubtAttempt {
 
     /** Returns the id of the listener. */
@@ -12,16 +15,16 @@ public interface InDoubtAttempt {
     Claim claim();
 
     /**
-     * Returns the message as the container's interceptors have passed it on. If the handler takes a batch, returns the
-     * one message of this key.
+     * Returns the message as the handler would get it, after all interceptors of the container. For a batch handler,
+     * returns only the message of this key.
      */
     Message<?> message();
 
     /**
-     * Returns the payload as the handler takes it: for a parameter with {@code @SnsNotificationMessage}, the published
-     * content.
+     * Returns the message's payload, converted as for the handler. For a parameter with {@code
+     * @SnsNotificationMessage}, returns the published content.
      *
-     * @param type the payload's class, which is the class that the handler takes
+     * @param type the payload's class in the handler's signature
      * @throws IllegalArgumentException if the payload is of another class
      * @throws UnusableKeyException if the payload cannot be converted to the type that the handler takes
      */

@@ -1,8 +1,8 @@
 package io.exactlyonce;
 
 /**
- * Thrown if there is no idempotency key: the value is {@code null} or blank, or its expression reads a property of
- * {@code null}, or an entry that a map does not have. For a message of a listener, {@link
+ * Thrown if there is no idempotency key: the key is {@code null} or blank, or its SpEL expression reads a property of
+ * {@code null} or a map entry that does not exist. For a message of a listener, {@link
  * ExactlyOnceListener#whenKeyMissing()} decides instead.
  */
 public final class MissingKeyException extends UnusableKeyException {

@@ -46,8 +46,8 @@ public final class ParkedClaim {
      * @param attempt the number of the parked attempt, from 1
      * @param isInDoubt whether an attempt may have had effects that are not recorded
      * @param reason why the key was parked
-     * @param parkedAt when the key was parked. The time must be as precise as the time by which the store orders parked
-     *     claims
+     * @param parkedAt the time at which the key was parked, not rounded, because the next page of a list continues
+     *     after it
      */
     public static ParkedClaim of(
             String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, Instant parkedAt) {
@@ -64,8 +64,8 @@ public final class ParkedClaim {
      * @param failures the number of attempts that have thrown an exception since an operator last released the key
      * @param isInDoubt whether an attempt may have had effects that are not recorded
      * @param reason why the key was parked
-     * @param parkedAt when the key was parked. The time must be as precise as the time by which the store orders parked
-     *     claims
+     * @param parkedAt the time at which the key was parked, not rounded, because the next page of a list continues
+     *     after it
      */
     public static ParkedClaim of(
             String scope,
@@ -122,7 +122,7 @@ public final class ParkedClaim {
         return reason;
     }
 
-    /** Returns when the key was parked, by the store's clock. */
+    /** Returns the time at which the key was parked, by the store's clock. */
     public Instant parkedAt() {
         return parkedAt;
     }

@@ -53,9 +53,9 @@ public interface ParkedKeys {
      * InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if it was.
      *
      * @param seen the claim as the operator saw it
-     * @return {@code true} if this call released the key; {@code false} if the key has another state by now. With
-     *     DynamoDB, {@code false} has one more cause: this call released the key, but its response was lost, and the
-     *     key was claimed again before the SDK repeated the request
+     * @return {@code true} if this call released the key; {@code false} if the key has another state by now. DynamoDB
+     *     can also return {@code false} after a release: the response was lost, and the key was claimed again before
+     *     the SDK repeated the request
      */
     @CheckReturnValue
     boolean release(ParkedClaim seen);
@@ -88,9 +88,9 @@ public interface ParkedKeys {
      * Releases many parked keys in few requests: one statement in PostgreSQL, one request for 25 keys in DynamoDB.
      *
      * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not decide, because their keys have another state by now. With DynamoDB, a
-     *     claim that this call released can be among them: the response was lost, and the key was claimed again before
-     *     the SDK repeated the request
+     * @return the claims that this call did not release, because their keys have another state by now. DynamoDB can
+     *     also return a claim that was released: the response was lost, and the key was claimed again before the SDK
+     *     repeated the request
      * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue
@@ -101,7 +101,7 @@ public interface ParkedKeys {
      * in DynamoDB.
      *
      * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not decide, because their keys have another state by now
+     * @return the claims that this call did not complete, because their keys have another state by now
      * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue

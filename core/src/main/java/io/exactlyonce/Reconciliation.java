@@ -33,9 +33,9 @@ public final class Reconciliation<R extends @Nullable Object> {
      * The effect has happened. The claim is completed with this result, the message is acknowledged, and the handler is
      * not called.
      *
-     * @param result the result that the handler would have returned, or {@code null}. If the handler returns nothing or
-     *     takes batches, the result is ignored. For any other handler, a result that is not of the handler's type fails
-     *     the attempt, and the key stays in doubt
+     * @param result the result that the handler would have returned, or {@code null}. Ignored if the handler returns
+     *     nothing or takes batches. If the result does not have the handler's type, the attempt fails, and the key
+     *     stays in doubt
      */
     public static <R extends @Nullable Object> Reconciliation<R> done(@Nullable R result) {
         return new Reconciliation<>(Decision.DONE, result, "");
@@ -69,14 +69,14 @@ public final class Reconciliation<R extends @Nullable Object> {
     }
 
     /**
-     * Returns the result that the handler would have returned. {@code null} if there is none, or for any decision other
-     * than {@link Decision#DONE}.
+     * Returns the result that the handler would have returned. {@code null} if there is none, or if the decision is not
+     * {@link Decision#DONE}.
      */
     public @Nullable R result() {
         return result;
     }
 
-    /** Returns the reason for the operator. Empty for any decision other than {@link Decision#PARK}. */
+    /** Returns the reason for the operator. Empty if the decision is not {@link Decision#PARK}. */
     public String reason() {
         return reason;
     }

@@ -4,8 +4,8 @@ package io.exactlyonce;
  * Thrown if a call of {@link ExactlyOnceOperations} has no usable idempotency key, or if a method of {@link Claim}
  * needs a key that the message does not have.
  *
- * <p>If a delivery has no usable key, this exception is not thrown, but its text is logged. The handler is not called,
- * and SQS redelivers the message until it ends in the dead-letter queue, if there is one.
+ * <p>A listener logs the problem instead. If a delivery has no usable key, the handler is not called. SQS redelivers
+ * the message until it ends in the dead-letter queue, if there is one.
  */
 public class UnusableKeyException extends ExactlyOnceException {
 
