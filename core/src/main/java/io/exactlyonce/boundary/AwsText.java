@@ -11,9 +11,9 @@ import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * Removes quoted values, such as receipt handles and keys, from messages of SQS and DynamoDB. A quoted value is between
- * quotes, behind the word {@code Value}, or behind a colon that follows a name. A long text without blanks is also
- * removed, because AWS quotes some receipt handles without any mark.
+ * Removes values, such as receipt handles and keys, from error messages of SQS and DynamoDB, so that the messages can
+ * be logged. AWS writes a value between quotes, behind the word {@code Value}, or behind a name and a colon. Some
+ * receipt handles have no such mark, so long texts without blanks are removed, too.
  */
 public final class AwsText {
 
@@ -27,8 +27,8 @@ public final class AwsText {
     private static final Pattern QUOTED = Pattern.compile("(?s)(?<=\").+(?=\")");
 
     /**
-     * Matches the text from the first single quote to the last one. A quote within a word is an apostrophe, and does
-     * not count. A quote behind one of the listed words begins a name, such as that of a parameter, and not a value. An
+     * Matches the text from the first single quote to the last one. An apostrophe within a word does not count. A quote
+     * behind one of the listed words does not count either. It begins a name (for example of a parameter), and an
      * operator needs this name for the fix.
      */
     private static final Pattern SINGLE_QUOTED = Pattern.compile(
@@ -36,16 +36,16 @@ public final class AwsText {
                     + ".+(?='(?!\\w))");
 
     /**
-     * Matches the value behind a name and a colon, up to the text that the SDK appends. Only names of values that a
-     * sender chooses are listed.
+     * Matches the value behind a name and a colon, up to the text that the SDK appends. Lists only names whose values a
+     * sender chooses (for example {@code Invalid key}).
      */
     private static final Pattern BEHIND_COLON = Pattern.compile(
             "(?si)((?:\\bnumeric value|\\binvalid (?:receipt ?handle|message|key|(?:[\\w]+ )?value)\\b[\\w ]{0,80}): )"
                     + ".+?(?= \\(Service: |\\z)");
 
     /**
-     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Parts of ARNs and URLs do
-     * not match, because a colon, a point or a slash precedes them.
+     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Long parts of ARNs and
+     * URLs do not match, because a colon, a point or a slash precedes them.
      */
     private static final Pattern LONG = Pattern.compile("(?<!\\bTable: )(?<![^\\s\"'`<>(\\[{=,;])[\\w+/=#-]{64,}");
 
@@ -60,21 +60,18 @@ public final class AwsText {
         return LONG.matcher(behind).replaceAll("...");
     }
 
-    /**
-     * Returns the message of a failure. If the failure is an exception of the SDK, the values that it quotes are
-     * removed.
-     */
+    /** Returns the message of a failure. If the AWS SDK threw it, values are removed from the message. */
     public static @Nullable String messageOf(Throwable failure) {
         String message = failure.getMessage();
         return message != null && failure instanceof SdkException ? withoutValues(message) : message;
     }
 
     /**
-     * Returns the texts of AWS that quote values, each with its replacement without these values. The longest text
-     * comes first. Callers also replace these texts in messages of the application's exceptions, which may repeat them.
+     * Finds messages of the SDK that contain values, and maps each to a copy without values. Callers also remove them
+     * from other exceptions, which may repeat an SDK message. The longest message comes first, because it may contain a
+     * shorter one.
      *
-     * @param failures a failure with its causes and suppressed exceptions. The SDK's exception for its last attempt
-     *     suppresses the exceptions of earlier attempts, which have texts of their own
+     * @param failures a failure with all its causes and suppressed exceptions
      */
     static Map<String, String> quotesIn(Stream<Throwable> failures) {
         Map<String, String> quotes = new LinkedHashMap<>();
@@ -87,8 +84,7 @@ public final class AwsText {
     }
 
     /**
-     * Returns the message of an exception. For an error response of AWS, also returns the part of the message that AWS
-     * itself wrote.
+     * Returns the exception's message, and the part of it that AWS wrote. Other exceptions may repeat either of them.
      */
     private static Stream<String> textsOf(Throwable failure) {
         String own = failure instanceof AwsServiceException answer && answer.awsErrorDetails() != null

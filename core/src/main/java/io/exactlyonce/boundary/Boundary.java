@@ -14,22 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the engine's work on threads of Spring Cloud AWS, the SDK, the store or a timer. The work handles ordinary
- * failures itself. Anything that escapes from the work is a crash, for example an {@link Error} of the virtual machine.
+ * Keeps crashes of the library's own code away from the threads of Spring Cloud AWS, the SDK, the store and timers. A
+ * crash is any {@link Throwable} that this code does not handle itself, for example an {@link Error} of the JVM.
  *
- * <p>The engine treats a crash like a killed process. The crash is logged once, and its deliveries are abandoned: their
- * renewal stops, their claims are not released, and their messages are not deleted. When visibility timeout and lease
- * have expired, the messages are redelivered, and their next attempts are in doubt. Only the container's permits are
- * released here, because permits never expire.
+ * <p>A crash has the consequences of a killed process. The crash is logged once, and its deliveries are abandoned:
+ * their renewal stops, their claims are not released, and their messages are not deleted. When visibility timeout and
+ * lease have expired, the messages are redelivered, and their next attempts are in doubt. Only the container's permits
+ * are released, because permits never expire.
  *
- * <p>The engine catches every {@link Throwable} here and at three other places only: the call of a handler or
- * reconciler, the result serializer, and the observers.
+ * <p>Every {@link Throwable} is caught only here and at three other places: the call of a handler or reconciler, the
+ * result serializer, and the observers.
  */
 public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
-    /** The most attempts to clean up after a crash. Between attempts, other work may free memory. */
+    /** The cleanup of a crash is tried at most 50 times. Other work may free memory between two tries. */
     private static final int MOST_CLEANUPS = 50;
 
     private static final long BETWEEN_CLEANUPS_MILLIS = 20;
@@ -40,7 +40,10 @@ public final class Boundary {
 
     private Boundary() {}
 
-    /** Runs one tick of a periodic task. A crash is logged and ends this tick only. No delivery is abandoned. */
+    /**
+     * Runs a periodic task once. If the task crashes, the crash is logged, and the task runs again at its next
+     * interval. No delivery is abandoned.
+     */
     public static void guardPeriodic(String task, Runnable work) {
         try {
             work.run();
@@ -56,13 +59,15 @@ public final class Boundary {
     }
 
     /**
-     * Runs work on deliveries, or on calls for which other threads wait. This method throws nothing, and allocates
-     * nothing itself. A caller that must not end, such as the loop of a thread, should create {@code work} once and
-     * before the loop, because a crash for lack of memory would also prevent its creation.
+     * Runs work on deliveries or for waiting callers, and cleans up if it crashes. This method throws nothing, and
+     * allocates nothing itself.
      *
-     * @param entry names the entry, or the delivery, in the log. Its text is made only for a crash
-     * @param crashed the cleanup, which releases permits and abandons deliveries. It runs after the crash is logged. If
-     *     the cleanup fails, it is repeated, up to 50 runs in total
+     * <p>A thread that must never end should create {@code work} before its loop. Otherwise a lack of memory could end
+     * the loop when it creates {@code work}.
+     *
+     * @param entry names the work in the log; its {@code toString()} is called only after a crash
+     * @param crashed the cleanup, which releases permits and abandons deliveries. It runs after the crash is logged.
+     *     While it fails, it is repeated, up to 50 tries in total
      */
     public static void guard(Object entry, Runnable work, Consumer<Throwable> crashed) {
         try {
@@ -76,8 +81,8 @@ public final class Boundary {
      * Runs work when a future completes, on the thread that completes the future. If the future is already complete,
      * the calling thread runs the work.
      *
-     * @param entry names the entry in the log
-     * @param work takes the future's value, or its failure without a surrounding {@code CompletionException}
+     * @param entry names the work in the log
+     * @param work gets the future's value, or its failure without a surrounding {@code CompletionException}
      * @param crashed the cleanup, as for {@link #guard(Object, Runnable, Consumer)}
      */
     @SuppressWarnings("FutureReturnValueIgnored") // The guard cleans up after each failure of the work.
@@ -91,11 +96,12 @@ public final class Boundary {
     }
 
     /**
-     * Ends a chain of steps. Each step handles the failures that it expects, so a failure of the chain is a crash.
+     * Ends a chain of asynchronous steps, and cleans up if it failed. Each step handles the failures that it expects,
+     * so a failure of the whole chain is a crash.
      *
-     * @param entry names the entry in the log
+     * @param entry names the chain in the log
      * @param crashed the cleanup, as for {@link #guard(Object, Runnable, Consumer)}
-     * @return a future that never fails. It completes after the chain, or, if the chain failed, after the cleanup
+     * @return a future that never fails. It completes after the chain, or after the cleanup if the chain failed
      */
     public static CompletableFuture<Void> endChain(
             Object entry, CompletableFuture<Void> chain, Consumer<Throwable> crashed) {
@@ -106,8 +112,8 @@ public final class Boundary {
     }
 
     /**
-     * Detaches work for which nothing waits. The work must handle expected failures itself, because any failure of the
-     * work is logged and counts as a crash.
+     * Logs the failure of work for which no caller waits, and counts it as a crash. The work itself must handle the
+     * failures that it expects.
      *
      * @param entry names the work in the log
      */
@@ -125,19 +131,19 @@ public final class Boundary {
         CRASHES.incrementAndGet();
     }
 
-    /** Returns how often work has crashed since the JVM's start. */
+    /** Returns the number of crashes since the JVM's start. */
     public static int crashes() {
         return CRASHES.get();
     }
 
-    /** Returns the time since the last crash. The time has no meaning if {@link #crashes} returns 0. */
+    /** Returns the time since the last crash. Meaningless if there was no crash. */
     public static Duration sinceLastCrash() {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
     /**
-     * Logs a crash. Logging can fail, for example for lack of memory. Then the crash is counted, and {@link
-     * #logUnlogged} logs the count later.
+     * Logs a crash. If logging fails too (for example for lack of memory), {@link #logUnlogged} later logs how many
+     * crashes are missing from the log.
      */
     private static void logCrash(Object entry, Throwable crash) {
         try {
@@ -151,9 +157,9 @@ public final class Boundary {
     }
 
     /**
-     * Returns the exception that may be logged for a crash. An error that application code throws, such as that of a
-     * converter, may quote a sender's content, so its messages are removed. The JVM's own errors keep their messages,
-     * because these name classes and sizes, which an operator needs for the fix.
+     * Returns the exception to log for a crash. Errors of application code (such as a converter) lose their messages,
+     * because these may quote a sender's content. Errors of the JVM keep their messages, because an operator needs the
+     * classes and sizes in them.
      */
     private static @Nullable Throwable printable(Throwable crash) {
         boolean isOfTheJvm = crash instanceof VirtualMachineError || crash instanceof LinkageError;
@@ -194,10 +200,7 @@ public final class Boundary {
         UNLOGGED.incrementAndGet();
     }
 
-    /**
-     * Logs the number of crashes that could not be logged or cleaned up when they happened, for example for lack of
-     * memory.
-     */
+    /** Logs how many crashes could not be logged or cleaned up when they happened, for example for lack of memory. */
     public static void logUnlogged() {
         int untold = UNLOGGED.get();
         if (untold > 0) {

@@ -19,12 +19,12 @@ public final class Causes {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST);
     }
 
-    /** Returns the last cause of a failure, or the failure itself if it has no cause. */
+    /** Returns the last cause of a failure; the failure itself if it has no cause. */
     public static Throwable root(Throwable failure) {
         return of(failure).reduce(failure, (outer, inner) -> inner);
     }
 
-    /** Returns the failure within the exceptions that futures wrap around it. */
+    /** Removes the exceptions that futures wrap around a failure. */
     public static Throwable unwrap(Throwable failure) {
         return of(failure)
                 .dropWhile(CompletionException.class::isInstance)
@@ -32,7 +32,7 @@ public final class Causes {
                 .orElse(failure);
     }
 
-    /** Returns whether a failure means that the thread that threw it was interrupted. */
+    /** Returns whether a thread threw this failure because it was interrupted. */
     public static boolean isInterrupt(Throwable failure) {
         return failure instanceof InterruptedException || failure instanceof ClosedByInterruptException;
     }

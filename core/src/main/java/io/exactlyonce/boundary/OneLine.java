@@ -21,10 +21,10 @@ public final class OneLine {
     private OneLine() {}
 
     /**
-     * Returns a text as one line. Spaces replace characters that a log must not contain.
+     * Returns a text as one line. Unsafe characters become spaces.
      *
      * @param text a text that the library did not write
-     * @param most the largest number of characters to keep
+     * @param most the number of characters after which the text is cut
      */
     public static String of(String text, int most) {
         String line = UNPRINTABLE.matcher(cut(text.replace("\0", ""), most)).replaceAll(" ");

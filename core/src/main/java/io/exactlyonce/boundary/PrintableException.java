@@ -13,12 +13,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure that is safe to log: each message is one line of limited length. A client's exception contains texts of a
- * server, or of an impostor, which could otherwise forge log lines.
+ * A failure that is safe to log: each message is one line of limited length. Otherwise an attacker who poses as a
+ * server could forge log lines, because servers write parts of these messages.
  *
- * <p>A database quotes values in its messages, and values may be keys. For this reason, only the first line of a
- * message is kept, because details follow in later lines. If the first line may also quote a value, only the SQLSTATE
- * is kept. Values that AWS quotes in its messages are removed.
+ * <p>Databases quote values in their messages, and a value may be an idempotency key. So only the first line of a
+ * database's message is kept, because details follow in later lines. If the first line may also quote a value, only the
+ * SQLSTATE is kept. Values that AWS quotes in its messages are removed.
  */
 public final class PrintableException extends Exception {
 
@@ -34,20 +34,20 @@ public final class PrintableException extends Exception {
     private static final String POSTGRES = "org.postgresql.";
 
     /**
-     * The classes (first two characters) of SQLSTATEs whose messages quote no values: failures of the connection,
+     * SQLSTATE classes (the first two characters) whose messages never quote a value: failures of the connection,
      * transaction, session or server.
      */
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**
-     * The classes of SQLSTATEs whose messages from PostgreSQL quote no values in the first line, but only name tables
-     * and constraints. H2, MySQL and SQL Server quote the row of a duplicate key in that line.
+     * SQLSTATE classes whose messages from PostgreSQL quote no value in the first line. They only name tables and
+     * constraints there. H2, MySQL and SQL Server quote the row of a duplicate key in that line.
      */
     private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
 
     /**
-     * The SQLSTATE of a syntax error. This code is an exception to its class, because PostgreSQL quotes the statement,
-     * or a value that is a search query or a path.
+     * SQLSTATE of a syntax error. The other messages of class {@code 42} quote no values, but this one quotes the
+     * statement, a search query or a path.
      */
     private static final String SYNTAX = "42601";
 
@@ -61,8 +61,8 @@ public final class PrintableException extends Exception {
     }
 
     /**
-     * Returns the failure itself if it is safe to log, as most failures are, or else a copy that is safe. Returns
-     * {@code null} for {@code null}.
+     * Returns a copy of the failure that is safe to log. Most failures are already safe, and are returned themselves.
+     * Returns {@code null} for {@code null}.
      */
     public static @Nullable Throwable of(@Nullable Throwable failure) {
         if (failure == null) {
@@ -74,12 +74,12 @@ public final class PrintableException extends Exception {
                 : copy(failure, isOfDatabase(failure), quotes, MOST_CAUSES);
     }
 
-    /** Returns the type of a failure's last cause, and the first line of that cause's message. */
+    /** Returns the type of a failure's last cause, and the first line of the message of this cause. */
     public static String reason(Throwable failure) {
         return text(Causes.root(failure), true, AwsText.quotesIn(all(failure)), LONGEST_REASON);
     }
 
-    /** Returns a failure with all its causes and suppressed exceptions. A log prints all of them. */
+    /** Returns a failure with all its causes and suppressed exceptions, because a log prints all of them. */
     private static Stream<Throwable> all(Throwable failure) {
         Set<Throwable> all = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Throwable> next = new ArrayDeque<>(List.of(failure));
@@ -115,8 +115,8 @@ public final class PrintableException extends Exception {
     }
 
     /**
-     * Returns whether the first line of a failure's message may quote a value. The message of a failed batch quotes the
-     * batch's statement with its parameters.
+     * Returns whether the first line of a failure's message may quote a value. The message of a failed JDBC batch
+     * quotes the statement with its parameters.
      */
     private static boolean isQuote(Throwable failure) {
         return failure instanceof BatchUpdateException || (failure instanceof SQLException sql && isQuote(sql));
@@ -143,8 +143,8 @@ public final class PrintableException extends Exception {
     }
 
     /**
-     * Returns a failure's type and message without values. If the failure or one of its causes quotes a value, returns
-     * only the type and the SQLSTATE, because the failure's message may repeat that of the cause.
+     * Returns a failure's type, and its message without values. If the failure or one of its causes quotes a value,
+     * returns only the type and the SQLSTATE. The failure's message may repeat the message of its cause.
      */
     private static String text(Throwable failure, boolean isCut, Map<String, String> quotes, int most) {
         String type = failure.getClass().getName();

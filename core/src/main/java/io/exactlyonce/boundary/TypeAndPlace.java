@@ -15,16 +15,16 @@ import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
 /**
- * Describes why a message cannot be read, by the failure's type and its place in the message. The description contains
- * nothing of the message's content, which may be, for example, a card number.
+ * Says why a message cannot be read: the type of the failure, and the place in the message (for example {@code at
+ * $.order.amount}). Shows nothing of the message's content, which may be, for example, a card number.
  */
 public final class TypeAndPlace {
 
     private static final int MOST_STEPS = 10;
 
     /**
-     * Matches the name of a field as programs write it. A path shows no other name, because a sender may send content
-     * as the name of a field.
+     * Matches an ordinary field name. Other names are not shown, because a sender may put content into the name of a
+     * field.
      */
     private static final String NAME = "[\\w$-]{1,64}";
 
@@ -67,7 +67,7 @@ public final class TypeAndPlace {
         return path.stream().limit(MOST_STEPS).map(TypeAndPlace::step).collect(Collectors.joining("", "$", ""));
     }
 
-    /** Leaves out the keys of maps, which are content. */
+    /** Leaves out the keys of maps, because they are content. */
     private static String step(Reference reference) {
         String name = reference.getPropertyName();
         if (name == null) {
