@@ -3,20 +3,20 @@ package io.exactlyonce.observed;
 import io.exactlyonce.MissingKeyPolicy;
 import java.util.Locale;
 
-/** The reason why a delivery was handled, but not observed, or observed only in part. */
+/** Says why a delivery in observe mode was not observed, or only in part. The handler was called in any case. */
 public enum NotObserved {
     /** The message has no usable key. In enforce mode, the message would be returned. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
-    /** A header that Spring Cloud AWS sets is missing or replaced. */
+    /** A header that Spring Cloud AWS sets is missing, or was replaced. */
     MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
     /** The claim store did not answer the request for a claim. */
     STORE("got no answer from the claim store"),
     /**
-     * The claim store answered the request for a claim, but the handler's outcome could not be recorded. So the key's
-     * next handler counts as a takeover.
+     * The handler's outcome could not be recorded. So the key's next delivery may count as a takeover, although this
+     * handler has ended.
      */
     OUTCOME("is observed, but its handler's outcome could not be recorded"),
-    /** The maximum number of observations was pending. */
+    /** Too many observations were pending when the handler started. */
     OVERLOAD("arrived while the maximum number of observations was pending"),
     /**
      * The message has no key. In enforce mode, the message would be deleted, because the listener's policy is {@link
@@ -32,7 +32,7 @@ public enum NotObserved {
         this.story = story;
     }
 
-    /** Returns the reason for a message without a key, by the listener's policy for such messages. */
+    /** Returns the reason for a message without a key, which depends on the listener's policy. */
     public static NotObserved of(MissingKeyPolicy policy) {
         return switch (policy) {
             case REFUSE -> KEY;
@@ -46,7 +46,7 @@ public enum NotObserved {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the reason as a text that continues a sentence about a message. */
+    /** Returns the words that follow {@code A message of LISTENER} in the log. */
     String story() {
         return story;
     }

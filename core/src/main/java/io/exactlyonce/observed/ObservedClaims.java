@@ -27,25 +27,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records claims for handlers that do not wait for claims. Handlers' threads put each start and each end into one
- * queue. A single thread passes the starts and ends to the claim store, in the order of the queue and in batches.
+ * Records claims in observe mode, in which handlers do not wait for their claims. A handler's thread only puts its
+ * start and its end into a queue. One other thread sends them to the claim store, in the order of the queue and in
+ * batches.
  *
  * <p>Three rules always hold:
  * <ul>
- * <li>No call on a handler's thread waits or throws.
- * <li>The number of pending observations is limited. Runs beyond the limit are counted as not observed.
+ * <li>A handler's thread never waits here, and never gets an exception.
+ * <li>The number of pending observations is limited. Further handlers are counted as not observed.
  * <li>A key is recorded as completed only if its handler succeeded, and held the claim until the end.
  * </ul>
  *
- * <p>Some runs may not be observed, and an overlap may be reported late. Leases are not renewed, so a handler may run
- * for longer than its lease, and a handler of another instance may acquire the key. The instance of the first handler
- * reports this overlap when the first handler ends.
+ * <p>Counts are not exact, because handlers may be missed, and an overlap may be reported late. Leases are not renewed,
+ * so another instance may acquire the key of a handler that still runs. This overlap is reported when that handler
+ * ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
     /**
-     * The limit on pending observations. An observation is pending while its handler runs, and while its start or end
-     * waits for the claim store.
+     * Limit of pending observations. An observation is pending from the start of its handler until the handler's end is
+     * recorded.
      */
     public static final int MOST_IN_PROGRESS = 5_000;
 
@@ -65,8 +66,8 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Runs in progress, used only on the single thread. Leases are not renewed, so the store does not see an overlap
-     * after a lease has expired. This map shows such overlaps within this instance.
+     * Handlers that run in this instance, used only on the single thread. After a lease has expired, the store does not
+     * see that two handlers overlap, but this map does.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
@@ -74,12 +75,11 @@ public final class ObservedClaims implements AutoCloseable {
     private record Step(ObservedRun run, boolean isEnd) {}
 
     /**
-     * @param store stores the claims; called only on {@code thread}
-     * @param policy settings for claims in enforce mode
-     * @param readiness checks that the store can be used, or throws
-     * @param counters count observations
+     * @param store called only on {@code thread}
+     * @param policy settings for claims, as in enforce mode
+     * @param readiness throws if the store cannot be used
      * @param thread a single thread, which runs all tasks in order
-     * @param most maximum number of pending observations, from 1
+     * @param most limit of pending observations, from 1
      */
     public ObservedClaims(
             ClaimStore store,
@@ -97,8 +97,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Called when a listener was set up in observe mode, and is observed from its next start on. Does not wait for the
-     * store.
+     * Called when a listener was set up in observe mode. Observation begins when the listener starts. Does not wait for
+     * the store.
      */
     public void observing(ListenerQueue queue) {
         Boundary.notifySafely(counters, counter -> counter.observing(queue));
@@ -120,9 +120,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Called when a handler has ended, once for each run.
+     * Called once for each run, when its handler has ended.
      *
-     * @param failure the handler's failure; {@code null} if the handler succeeded
+     * @param failure {@code null} if the handler succeeded
      */
     public void ended(ObservedRun run, @Nullable Throwable failure) {
         if (run.isAdmitted) {
@@ -131,7 +131,7 @@ public final class ObservedClaims implements AutoCloseable {
         }
     }
 
-    /** Called if a run cannot be observed, or its outcome is unknown. */
+    /** Called if a handler is not observed, or if its outcome is unknown. */
     public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         Boundary.notifySafely(counters, counter -> counter.notObserved(queue, reason, failure));
     }
@@ -151,9 +151,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Takes a batch of steps from the queue, and sends the starts to the store before the ends. A start whose key
-     * already has a step in this batch waits for the next batch, so that the key's new claim follows the end of its
-     * earlier run.
+     * Sends a batch from the queue to the store: first all starts, and then all ends. If a key's handler ends and
+     * another one starts, this order would be wrong. So a start waits for the next batch if this batch already contains
+     * its key.
      */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
@@ -224,9 +224,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Records the ends of runs. If a run had a claim that no longer holds the key, another handler has taken the key
-     * over while this run's handler was running. The run is then reported as an overlap, unless the other handler ran
-     * in this instance.
+     * Records how handlers ended. If the store answers that a run no longer owns its key, another handler has acquired
+     * the key in the meantime. This is reported as an overlap. Overlaps within this instance are not reported here,
+     * because the later start has already reported them.
      */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
@@ -244,8 +244,8 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Calls the store. If there is no answer, repeats the call once. If the answer to a claim was lost, the second call
-     * finds the claim by its ID. Returns {@code null} if the second call also gets no answer.
+     * Calls the store, and repeats the call once if it fails. A claim can be repeated safely, because the store
+     * recognizes its ID. Returns {@code null} if both calls fail.
      */
     private <T> @Nullable T call(Supplier<T> request) {
         try {

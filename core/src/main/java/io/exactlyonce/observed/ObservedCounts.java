@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the observations of this instance since startup, for the endpoint. Logs each kind of observation at most once
- * an hour for each listener, and an unavailable claim store at most once an hour.
+ * Counts for the endpoint what observe mode has found in this instance since startup. Logs each kind of finding at most
+ * once an hour for each listener, and a failure of the claim store at most once an hour.
  */
 public final class ObservedCounts implements ObservationCounter {
 
@@ -36,8 +36,8 @@ public final class ObservedCounts implements ObservationCounter {
     private static final int LONGEST_REASON = 1_000;
 
     /**
-     * Reasons that {@link #notObserved} does not log. An unavailable store is logged by {@link #unavailable}. The other
-     * reasons are not logged, because the listener's own settings cause them.
+     * Reasons that {@link #notObserved} does not log. The first two are failures of the store, which {@link
+     * #unavailable} logs. The other two follow from the listener's own settings.
      */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
@@ -52,11 +52,11 @@ public final class ObservedCounts implements ObservationCounter {
     private final RepeatedLines lines = new RepeatedLines();
 
     /**
-     * The observations of one listener on one queue by this instance since startup, as the endpoint shows them.
+     * Findings about one listener on one queue in this instance since startup, as the endpoint shows them.
      *
-     * @param summary a sentence about the effects that enforce mode would have prevented
-     * @param sinceStart the number of observations of each outcome, by {@link ObservedOutcome#tag()}
-     * @param unobserved the number of deliveries that were not observed, by {@link NotObserved#tag()}
+     * @param summary a sentence about the double effects that enforce mode would have prevented
+     * @param sinceStart number of deliveries with each outcome, by {@link ObservedOutcome#tag()}
+     * @param unobserved number of deliveries that were not observed, by {@link NotObserved#tag()}
      * @param keys the keys that enforce mode would have handled in another way, the latest first
      */
     public record Seen(
@@ -72,7 +72,8 @@ public final class ObservedCounts implements ObservationCounter {
      *
      * @param key the key's hash, as in logs
      * @param outcome the {@link ObservedOutcome#tag()} of the latest observation
-     * @param times the number of observations; begins at 1 again if the key was dropped because of later keys
+     * @param times how often this was observed. Only the latest 100 keys are kept, and a key that was dropped begins at
+     *     1 again
      * @param secondsAgo seconds since the latest observation
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
@@ -82,7 +83,7 @@ public final class ObservedCounts implements ObservationCounter {
     private static final class Counts {
         private final Map<Enum<?>, Long> kinds = new HashMap<>();
 
-        /** Counts of keys by hash, the latest key last. */
+        /** Findings for each key, by the key's hash. The latest key is the last one. */
         private final Map<String, KeyCount> keys = new LinkedHashMap<>();
 
         long of(Enum<?> kind) {
@@ -167,7 +168,7 @@ public final class ObservedCounts implements ObservationCounter {
         }
     }
 
-    /** Returns the observations of each listener on each queue, sorted by listener and queue. */
+    /** Returns the findings about each listener on each queue, sorted by listener and queue. */
     public synchronized List<Seen> all() {
         return listeners.entrySet().stream()
                 .map(listener -> seen(listener.getKey(), listener.getValue()))

@@ -3,9 +3,8 @@ package io.exactlyonce.observed;
 import java.util.Locale;
 
 /**
- * The outcome of a claim in observe mode, in which handlers do not wait for claims. Each observed delivery counts as
- * one outcome when the claim is recorded. If another instance takes the key over before the handler ends, the delivery
- * counts as an {@link #OVERLAP}, too.
+ * The state of a key when observe mode recorded a claim on it. Each observed delivery counts once. If another instance
+ * takes the key over before the handler ends, the delivery also counts as an {@link #OVERLAP}.
  */
 public enum ObservedOutcome {
     /** The key was acquired. Enforce mode would also have called the handler, with a claim that is not in doubt. */
@@ -42,9 +41,7 @@ public enum ObservedOutcome {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * Returns a text that continues a sentence about a handler: the observation, and the difference in enforce mode.
-     */
+    /** Returns the words that follow {@code The handler of LISTENER for KEY} in the log. */
     String story() {
         return story;
     }

@@ -15,15 +15,12 @@ import io.exactlyonce.queue.VisibilityWindow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A run of an observed handler, with the claim that is recorded for the run. {@link ObservedClaims} begins and ends the
- * run.
- */
+/** One call of a handler in observe mode, with the claim that is recorded for it. */
 public final class ObservedRun {
 
     /**
-     * A run keeps its message's body until the body's fingerprint is made. A body may have 1 MiB, so in the limit on
-     * pending observations, each full portion of this number of characters counts as one more run.
+     * Each 8,192 characters of a message's body count as one more pending observation. The body, of up to 1 MiB, stays
+     * in memory until its fingerprint is made.
      */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
@@ -34,36 +31,35 @@ public final class ObservedRun {
     private final MismatchPolicy onMismatch;
     private @Nullable Content content;
 
-    /** True if the limit on observations admitted this run. */
+    /** False if too many observations were pending when the handler started. */
     boolean isAdmitted;
 
-    /** The failure of the handler; {@code null} if there is none. */
     @Nullable Throwable failure;
 
     /**
-     * The claim to resolve at the end of the run: a claim that was acquired, or that got no answer. {@code null} if
-     * there is none.
+     * The claim to resolve when the handler ends; {@code null} if the store did not grant it. If the store did not
+     * answer, it may have granted the claim, so the claim is resolved as well.
      */
     @Nullable ClaimId claim;
 
-    /** The fingerprint of the content; {@code null} if contents are not compared. */
+    /** Fingerprint of the content; {@code null} if contents are not compared. */
     private @Nullable String fingerprint;
 
     /** True if the store granted the claim. */
     boolean isHeld;
 
     /**
-     * True if a later run of this instance acquired the key. The later run has reported the overlap, so this run does
-     * not report the overlap again.
+     * True if a later handler in this instance acquired the key. The overlap was reported for the later handler, so it
+     * is not reported again for this one.
      */
     boolean isTakenOverHere;
 
     /**
-     * @param key the key, made on the handler's thread before the handler can change the payload
-     * @param characters the length of the message's body
-     * @param content the content to compare; its fingerprint is made on another thread, because long content takes time
-     * @param lease the lease of the claim if no lease is configured
-     * @param onMismatch the listener's own policy for a key that comes with other content
+     * @param key made before the handler is called, because a handler can change the payload
+     * @param characters length of the message's body
+     * @param content the content to compare. Its fingerprint is made on another thread, because long content takes time
+     * @param lease used if no lease is configured
+     * @param onMismatch the listener's own policy for other content
      */
     public ObservedRun(
             ListenerQueue queue,
@@ -81,8 +77,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Returns the request that claims the key. May be called only once. The request takes over a key in doubt, whatever
-     * the listener's policy is. The handler runs anyway, so its key must not be parked.
+     * Returns the request for the claim. May be called only once. A key in doubt is acquired, and not parked, because
+     * the handler runs anyway.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);
@@ -93,7 +89,7 @@ public final class ObservedRun {
         return request;
     }
 
-    /** Returns whether the contents of this run and of another run are known to differ. */
+    /** Returns whether both runs have fingerprints, and these differ. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }

@@ -33,14 +33,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
- * Runs callers' actions under claims, without messages. Actions have the same guarantees as the deliveries of {@link
- * DeliveryPipeline}, with one difference: a completion is retried only until the lease ends, because the caller waits
- * for it.
+ * Runs the actions of {@code ExactlyOnceOperations}, each under a claim. Actions have the same guarantees as the
+ * deliveries of {@link DeliveryPipeline}, with one difference. A completion is retried only until the lease ends,
+ * because the caller waits for it.
  *
- * @param claims claims keys, and resolves claims
  * @param terms settings for claims
- * @param renewer renews leases
- * @param results writes and reads results
  * @param clock monotonic, in nanoseconds
  */
 public record ActionExecutor(
@@ -87,8 +84,8 @@ public record ActionExecutor(
     }
 
     /**
-     * Rejects a call within the caller's transaction. The action's writes would be committed or rolled back with that
-     * transaction, and so after the key is completed.
+     * Rejects a call within a transaction of the caller. The key would be completed first, and then the transaction
+     * could still roll back the action's writes.
      */
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {
@@ -140,7 +137,10 @@ public record ActionExecutor(
         }
     }
 
-    /** Resolves the claim of an action that failed. Throws nothing, because the caller gets the action's failure. */
+    /**
+     * Resolves the claim of an action that failed. Only logs a failure of the store, because the caller needs the
+     * action's own exception.
+     */
     private void end(ClaimResolution resolution) {
         try {
             claims.awaitResolution(resolution, () -> false);
@@ -152,7 +152,7 @@ public record ActionExecutor(
         }
     }
 
-    /** Records the completion, and returns the result in the form in which later callers get it. */
+    /** Completes the key. Returns the result as it is read back from its JSON, as later callers get it. */
     private <T> @Nullable T complete(
             ClaimRequest request,
             HeldClaim claim,

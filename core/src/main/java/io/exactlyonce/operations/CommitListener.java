@@ -7,17 +7,17 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Detects whether the transaction of a thread may still be rolled back. Spring's own answer is not enough, because
- * Spring reports a transaction as active until the last callback after the commit has returned. Two kinds of callbacks
- * run after the commit:
+ * Detects whether the transaction of a thread may still be rolled back. Spring cannot tell: it reports a transaction as
+ * active until its last callback has returned, even if the callback runs after the commit. There are two such
+ * callbacks:
  * <ul>
- * <li>{@code afterCompletion}, from which each {@code @TransactionalEventListener} that follows the transaction is
- * called. Spring ends the synchronization before {@code afterCompletion}, which shows that the transaction has ended.
- * <li>{@code afterCommit}. Spring changes nothing before {@code afterCommit}. So this listener registers a mark, which
- * is the first {@code afterCommit} to be called, and shows the other callbacks that the transaction was committed.
+ * <li>{@code afterCompletion}, which also calls {@code @TransactionalEventListener} methods. Spring ends the
+ * synchronization before this callback, and this shows that the transaction has ended.
+ * <li>{@code afterCommit}. Spring changes nothing before this callback. So the listener adds its own {@code
+ * afterCommit}, which runs first and marks the thread as committed.
  * </ul>
  *
- * <p>Without this listener, {@code afterCommit} counts as part of the transaction.
+ * <p>Without this listener, code in {@code afterCommit} counts as part of the transaction.
  */
 public final class CommitListener implements PassiveTransactionListener {
 
@@ -30,8 +30,9 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Registers the mark after all callbacks that could still prevent the commit. Without other callbacks, no mark is
-     * needed, because no application code runs in {@code afterCommit}.
+     * Adds the {@code afterCommit} that marks the thread. Spring calls this method after all callbacks that could still
+     * prevent the commit. If there are no other callbacks, no application code runs in {@code afterCommit}, and no mark
+     * is needed.
      */
     @Override
     public void beforeCommit(TransactionExecution transaction) {
@@ -43,8 +44,8 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * The first {@code afterCommit} to be called. The mark is removed from the thread while another transaction
-     * suspends the committed one.
+     * Marks the thread as committed, before any other {@code afterCommit} is called. The mark is removed while another
+     * transaction suspends the committed one.
      */
     private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 

@@ -5,10 +5,9 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.InDoubtSettings;
 
 /**
- * The operations, on a claim store.
+ * Runs actions once per key, with the application's claim store.
  *
- * @param executions runs actions
- * @param store checks that claims can be stored; called before each action, and does nothing after its first success
+ * @param store throws if claims cannot be stored; called before each action, and does nothing after its first success
  */
 public record DefaultExactlyOnceOperations(ActionExecutor executions, Runnable store) implements ExactlyOnceOperations {
 

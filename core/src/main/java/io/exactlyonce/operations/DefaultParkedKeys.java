@@ -16,11 +16,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked keys of a claim store.
+ * Lists the parked keys of the claim store, and applies operators' decisions to them.
  *
- * @param claims the store's parked claims
  * @param results writes the results that operators give
- * @param store checks that claims can be stored; called before each operation, and does nothing after its first success
+ * @param store throws if claims cannot be stored; called before each operation, and does nothing after its first
+ *     success
  */
 public record DefaultParkedKeys(ParkedClaims claims, StoredResults results, Runnable store) implements ParkedKeys {
 

@@ -16,10 +16,8 @@ import org.springframework.core.ParameterizedTypeReference;
 /**
  * A call that runs its action once for its key.
  *
- * @param executions runs actions
- * @param store checks that claims can be stored; called before each action, and does nothing after its first success
- * @param key the key
- * @param content the content that must be the same for all calls of the key; {@code null} to compare nothing
+ * @param store throws if claims cannot be stored; called before each action, and does nothing after its first success
+ * @param content the content that must be the same in all calls with this key; {@code null} to compare nothing
  * @param doubt policy for keys in doubt
  */
 record KeyedCall<X extends Throwable>(
