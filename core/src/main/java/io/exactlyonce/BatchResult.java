@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import org.springframework.lang.CheckReturnValue;
 
 /**
- * The result of a batch handler, which names the items that failed. An item is one message with its key. The keys of
- * failed items are released, and their messages are redelivered with backoff. All other items are completed, and their
- * messages are deleted. If the handler throws an exception instead, the whole batch fails.
+ * The result of a batch handler, with the failed items. An item is one message with its key. The keys of failed items
+ * are released, and their messages are redelivered with backoff. All other items are completed, and their messages are
+ * deleted. If the handler throws an exception instead, the whole batch fails.
  *
  * <pre>{@code
  * BatchResult result = BatchResult.allSucceeded();

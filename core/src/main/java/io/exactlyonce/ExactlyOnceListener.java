@@ -110,8 +110,8 @@ public @interface ExactlyOnceListener {
     String key() default "";
 
     /**
-     * SpEL expression for the content that must be equal in all messages of a key, such as a field, or a list like
-     * <code>"{#order.orderId, #order.amount}"</code>. The expression may use the same variables as {@link #key()}. The
+     * SpEL expression for the content that must be equal in all messages of a key (for example
+     * <code>"{#order.orderId, #order.amount}"</code>). The expression may use the same variables as {@link #key()}. The
      * result must be text, a number, a UUID, an enum constant or a list of these; anything else fails the delivery.
      *
      * <p>The claim stores the SHA-256 of the content. If a message's key is completed for other content, {@link

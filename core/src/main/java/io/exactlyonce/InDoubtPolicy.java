@@ -8,9 +8,9 @@ package io.exactlyonce;
 public enum InDoubtPolicy {
 
     /**
-     * The next delivery calls the handler again, and {@link Claim#isInDoubt()} returns true. Right for handlers that
-     * pass {@link Claim#downstreamKey()} to every system that they call, and for handlers whose effects may happen
-     * twice.
+     * The next delivery calls the handler again, and {@link Claim#isInDoubt()} returns true. Choose this policy if the
+     * handler's effects may happen twice, or if the handler passes {@link Claim#downstreamKey()} to every system that
+     * it calls.
      */
     RERUN,
 

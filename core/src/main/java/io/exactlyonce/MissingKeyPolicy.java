@@ -1,16 +1,16 @@
 package io.exactlyonce;
 
 /**
- * Policy for a message without a key, such as a test event of S3, a ping, or an order of a producer that does not send
- * keys yet. A key is missing in three cases:
+ * Policy for a message without a key (for example a test event of S3, or an order of a producer without keys). A key is
+ * missing in three cases:
  *
  * <ul>
- *   <li>The value of its expression is {@code null} or blank.
+ *   <li>The result of the key's SpEL expression is {@code null} or blank.
  *   <li>The expression reads a property of {@code null}.
  *   <li>The expression reads an entry that a map does not have.
  * </ul>
  *
- * <p>A key that is present but unusable, for example of a wrong type, is refused under each policy.
+ * <p>An unusable key (for example of a wrong type) is not missing, and is refused under each policy.
  */
 public enum MissingKeyPolicy {
 

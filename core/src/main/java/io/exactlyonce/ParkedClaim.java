@@ -38,7 +38,7 @@ public final class ParkedClaim {
     }
 
     /**
-     * Makes a snapshot for a claim store that does not count attempts that threw.
+     * Makes a snapshot for a claim store that does not count failed attempts.
      *
      * @param scope the key's namespace
      * @param key the key as it is stored

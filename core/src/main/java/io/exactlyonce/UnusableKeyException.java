@@ -1,8 +1,8 @@
 package io.exactlyonce;
 
 /**
- * Thrown if a call of {@link ExactlyOnceOperations} has no usable idempotency key, or if a method of {@link Claim}
- * needs a key that the message does not have.
+ * Thrown by {@link ExactlyOnceOperations} if the idempotency key is not usable. Also thrown by methods of {@link Claim}
+ * that need a key, if the message has none.
  *
  * <p>A listener logs the problem instead. If a delivery has no usable key, the handler is not called. SQS redelivers
  * the message until it ends in the dead-letter queue, if there is one.

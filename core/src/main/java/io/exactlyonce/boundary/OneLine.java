@@ -3,9 +3,9 @@ package io.exactlyonce.boundary;
 import java.util.regex.Pattern;
 
 /**
- * Turns foreign text, such as a caller's name or an exception's message, into one line that is safe for a log, a
- * terminal and a store. Replaces characters that begin a line, move a terminal's cursor, change the direction of text
- * or are invisible. Also replaces halves of surrogate pairs.
+ * Turns text from outside (such as an exception's message) into one line that is safe for a log, a terminal and a
+ * store. Replaces characters that begin a line, move a terminal's cursor, change the direction of text or are
+ * invisible. Also replaces halves of surrogate pairs.
  */
 public final class OneLine {
 
