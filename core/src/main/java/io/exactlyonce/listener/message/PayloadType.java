@@ -26,8 +26,8 @@ import tools.jackson.databind.annotation.JsonDeserialize;
  * as a class without type arguments, so that an {@code Envelope<Order>} would contain a map instead of an order.
  *
  * @param raw the class
- * @param full a parameter from which Spring's converters read the full type; {@code null} if the type arguments add
- *     nothing to the class
+ * @param full a parameter from which Spring's converters read the full type. Absent if the type arguments add nothing
+ *     to the class
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
