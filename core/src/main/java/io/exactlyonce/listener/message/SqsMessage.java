@@ -51,7 +51,7 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns the queue's URL from a message's headers. Requires that {@link #fromAwspring} has returned a value for
+     * Returns the queue's URL from a message's headers. Requires that {@link #fromSpringCloudAws} has returned a value for
      * the message.
      */
     public static String queueUrl(Message<?> message) {
