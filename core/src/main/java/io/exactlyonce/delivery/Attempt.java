@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 
 /**
- * A delivery's attempt at its key: the claim that the listener wants, the claim that the store granted, and the
- * outcome.
+ * Holds what a delivery knows about its key: the claim to request, the claim that the store granted, and the outcome to
+ * record.
  *
- * <p>An attempt belongs to one thread at a time, and is passed on: from the claiming thread to the handler's thread,
- * and from the handler's thread to the thread that records the outcome. If the delivery waits, the attempt belongs to
- * the thread that looks up waiting keys. The store's queue, the executor, futures, the set of waiting deliveries and
- * the compare-and-set of the delivery's state make an attempt's fields visible to its next thread. Any thread may use
- * the {@link Delivery} itself.
+ * <p>Not thread-safe. One thread at a time uses an attempt: first the claiming thread, then the handler's thread, then
+ * the thread that records the outcome. If the delivery waits for the owner of its key, the thread that looks up waiting
+ * keys uses its attempt. The fields are visible to the next thread, because each hand-over is synchronized (for example
+ * by an executor, a future, or the compare-and-set of the delivery's state). Any thread may use the {@link Delivery}
+ * itself.
  */
 public final class Attempt {
 
@@ -31,15 +31,18 @@ public final class Attempt {
     @FunctionalInterface
     public interface SentContent {
 
-        /** Returns the text that the sender added to the payload under this name; {@code null} if there is none. */
+        /**
+         * Returns a text header of the received message (for example {@code traceparent}); {@code null} if there is
+         * none.
+         */
         @Nullable String header(String name);
 
-        /** Returns the message in the form that the handler gets. Throws after {@link #forget}. */
+        /** Returns the message that is passed to the handler. Throws after {@link #forget}. */
         default Message<?> message() {
             throw new IllegalStateException("The content of this message is not known any more");
         }
 
-        /** Drops body, payload and headers. Called when no handler needs them any more. */
+        /** Drops body, payload and headers, to free memory. */
         default void forget() {}
     }
 
@@ -69,8 +72,8 @@ public final class Attempt {
     }
 
     /**
-     * Drops the content of the message, to free memory. The body may be as large as SQS permits, and the converted
-     * payload may be many times larger. Ids, receipt handle and key stay.
+     * Drops the content of the message, to free memory. The body may be large, and the converted payload even larger.
+     * Ids, receipt handle and key stay.
      */
     public void forgetContent() {
         sent.forget();
@@ -81,25 +84,25 @@ public final class Attempt {
     }
 
     /**
-     * Returns the text that the sender added under this name; {@code null} if there is none, or after {@link
-     * #forgetContent}.
+     * Returns a text header of the received message (for example {@code traceparent}). Returns {@code null} if there is
+     * none, or after {@link #forgetContent}.
      */
     public @Nullable String sent(String name) {
         return sent.header(name);
     }
 
-    /** Returns the message in the form that the handler gets. Throws after {@link #forgetContent}. */
+    /** Returns the message that is passed to the handler. Throws after {@link #forgetContent}. */
     public Message<?> message() {
         return sent.message();
     }
 
     /**
-     * Sets the claim that the listener wants.
+     * Sets which claim to request for this delivery.
      *
-     * @param wanted {@code null} if the message has no usable key; the message is then returned with backoff
-     * @param group the message's group on a FIFO queue; empty on a standard queue
-     * @param keepsResult whether the handler's result is stored; false for a batch handler, whose result belongs to no
-     *     single message
+     * @param wanted {@code null} if the message has no usable key. The message is then returned with backoff
+     * @param group the message's FIFO group; empty on a standard queue
+     * @param keepsResult whether to store the handler's result. False for a batch handler, because its one result is
+     *     for several messages
      */
     public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
         this.spec = wanted;
@@ -108,11 +111,11 @@ public final class Attempt {
     }
 
     /**
-     * Sets how a message without a key is treated.
+     * Sets how to treat a message that has no key.
      *
      * @param policy the listener's policy for such messages
-     * @param standIn names the delivery in log lines and events, in place of a key
-     * @param unprotected the handler gets this object in place of a claim
+     * @param standIn a name for the delivery in log lines and events, because there is no key to print
+     * @param unprotected the object that the handler gets if it requests a {@link Claim}
      */
     public void specifyWithoutKey(MissingKeyPolicy policy, ClaimKey standIn, Claim unprotected, String group) {
         this.missing = policy;
@@ -124,8 +127,9 @@ public final class Attempt {
     }
 
     /**
-     * Returns the policy for a message without a key. Returns {@code null} for a message with a key. Each call after
-     * the first returns {@code null}, too.
+     * Returns the policy for a message without a key, and forgets the policy, so that it is applied only once.
+     *
+     * @return {@code null} if the message has a key, or if this method was called before
      */
     public @Nullable MissingKeyPolicy takeMissingKey() {
         MissingKeyPolicy taken = missing;
@@ -142,25 +146,25 @@ public final class Attempt {
         return group;
     }
 
-    /** Returns the claim that the listener wants. Call this only if {@link #hasKey} returns true. */
+    /** Returns the claim to request. Throws if {@link #hasKey} is false. */
     public ClaimSpec spec() {
         return Objects.requireNonNull(spec);
     }
 
     /**
-     * Returns whether the message has a usable key. Also true for a message without a key whose handler is called
-     * without a claim: a name of the delivery stands in for the key.
+     * Returns whether the message has a usable key. Also true if the handler is called without a claim. A name for the
+     * delivery then takes the place of the key.
      */
     public boolean hasKey() {
         return spec != null;
     }
 
-    /** Returns the key to claim. Call this only if {@link #hasKey} returns true. */
+    /** Returns the key to claim. Throws if {@link #hasKey} is false. */
     public ClaimKey key() {
         return spec().key();
     }
 
-    /** Returns whether the key is claimed in the application's transaction, together with the handler's effects. */
+    /** Returns whether the key is claimed in the application's own transaction, together with the handler's writes. */
     public boolean isTransactional() {
         return spec != null && spec.transaction() != null;
     }
@@ -170,8 +174,9 @@ public final class Attempt {
     }
 
     /**
-     * Starts processing, unless the listener stopped first. Returns true if this call or an earlier call started
-     * processing.
+     * Starts processing, unless the listener has stopped. May be called again.
+     *
+     * @return whether processing has started, by this call or an earlier one
      */
     public boolean begin() {
         processingStarted = processingStarted || delivery.beginProcessing();
@@ -179,8 +184,7 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the key must still be claimed. False if there is no key, or if a request for the key was already
-     * made.
+     * Returns whether the key must still be claimed. False if there is no key, or if the claim was requested before.
      */
     public boolean isToBeClaimed() {
         return spec != null && request == null;
@@ -201,11 +205,11 @@ public final class Attempt {
     }
 
     /**
-     * Takes the claim that the store granted, and renews its lease from now on.
+     * Stores the claim that the claim store granted, and starts to renew its lease.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
-     * @param fence binds the caller's own transaction to the claim
-     * @return false if the listener stopped first, so that the caller must release the claim
+     * @param fence implements {@link Claim#fence}; returns false if the claim is lost
+     * @return false if the listener stopped first. The caller must then release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
         MessageVisibility renewed = delivery.visibility();
@@ -214,14 +218,14 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Lets the delivery continue without a claim. The store is not called, and no lease is renewed. */
+    /** Lets the handler be called without a claim. The store is not asked, and no lease is renewed. */
     public void runUnprotected(ClaimSettings terms) {
         makeRequest(terms);
         claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
         delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Takes a claim that an open transaction holds. Such a claim has no lease to renew. */
+    /** Stores the claim of a handler that runs in a transaction. Such a claim has no lease to renew. */
     public void acquiredWithin(HeldClaim held) {
         claim = held;
     }
@@ -230,12 +234,12 @@ public final class Attempt {
         return claim != null;
     }
 
-    /** Returns the claim that this attempt holds. Call this only if {@link #isAcquired} returns true. */
+    /** Returns the claim that this attempt holds. Throws if {@link #isAcquired} is false. */
     public HeldClaim claim() {
         return Objects.requireNonNull(claim);
     }
 
-    /** Returns the claim that the handler gets. Call this only if {@link #isAcquired} returns true. */
+    /** Returns the claim to pass to the handler. Throws if {@link #isAcquired} is false. */
     public Claim handlersClaim() {
         Claim none = unprotected;
         return none == null ? claim() : none;
@@ -245,11 +249,12 @@ public final class Attempt {
      * Returns whether the handler may be called now. All of these must be true:
      * <ul>
      * <li>The delivery was not stopped.
-     * <li>Its timeout has not expired.
-     * <li>Its lease is valid by this JVM's clock. If the handler runs without a claim, the visibility timeout must
-     * be valid.
+     * <li>The listener's timeout has not expired.
+     * <li>The key is claimed, and the lease is valid by this JVM's clock. If the handler runs without a claim, the
+     * visibility timeout must be valid instead.
      * </ul>
-     * <p>Callers check this right before the call, and again after any step that may block.
+     *
+     * <p>Check this right before the call, and again after any step that may block.
      */
     public boolean isReady() {
         return claim != null
@@ -261,8 +266,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the handler runs and was not stopped. If the claim has a lease, the lease must be valid by this
-     * JVM's clock. A claim of a transaction has no lease.
+     * Returns whether the handler is running and may continue. False after a stop, or if its lease has expired by this
+     * JVM's clock. Claims of a transaction have no lease.
      */
     public boolean mayWork() {
         return delivery.isHandling()
@@ -272,12 +277,11 @@ public final class Attempt {
     }
 
     /**
-     * Sets the outcome of the attempt, which is recorded later. If the handler's effect has happened, the outcome is a
-     * completion. After a completion, the message is deleted or abandoned, and never returned. An attempt without a
-     * claim has nothing to record.
+     * Sets the outcome, which is sent to the store later. If the handler succeeded, the outcome is a completion, and
+     * the message is never returned from then on. If the handler ran without a claim, nothing is sent.
      *
-     * @return false if another thread changed the delivery's state first, such as the listener's stop, which releases
-     *     the claim
+     * @return false if another thread has ended the attempt (for example because the listener stopped). That thread
+     *     then releases the claim
      */
     public boolean resolve(ClaimResolution outcome) {
         if (isUnprotected()) {
@@ -301,8 +305,8 @@ public final class Attempt {
     }
 
     /**
-     * Releases the claim because the handler was not called, so that the key is not in doubt. Does nothing if the
-     * listener's stop releases the claim.
+     * Releases the claim of a delivery whose handler was not called, so the key is not in doubt. If the listener
+     * stopped first, does nothing, because the stop releases the claim.
      */
     public void release(String reason) {
         claim = null;
@@ -313,7 +317,7 @@ public final class Attempt {
         }
     }
 
-    /** Removes and returns the outcome that is to be recorded; {@code null} if there is nothing to record. */
+    /** Removes and returns the outcome to send to the store; {@code null} if there is none. */
     public @Nullable ClaimResolution takeResolution() {
         ClaimResolution taken = resolution;
         resolution = null;
@@ -321,8 +325,8 @@ public final class Attempt {
     }
 
     /**
-     * Sets the failure of the attempt, if none is set. The first failure is the handler's own, and later failures only
-     * follow from it. The message of an application exception is left out, because it may quote a payload.
+     * Keeps the first failure for the log. Later failures are ignored, because they usually follow from the first. The
+     * message of an application's exception is left out, because it may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
@@ -338,10 +342,10 @@ public final class Attempt {
     }
 
     /**
-     * Returns a text about the attempt's failure: the exception's class, the attempt's number and the key. If the
-     * claim's transaction failed, the text also contains the exception's message.
+     * Describes the failure for the log: the exception's class, the attempt's number and the key. If the claim's
+     * transaction failed, the exception's message follows.
      *
-     * @return {@code null} if there is no failure, or the message has no usable key
+     * @return {@code null} if there is no failure, or if the message has no usable key
      */
     public @Nullable String failure() {
         return failure;

@@ -11,18 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops one call of a handler. While the handler's method runs, its thread is interrupted. If the method has returned a
- * future, the future is cancelled. All deliveries of a batch share one instance. Thread-safe: one thread runs the call,
- * and any thread may stop it.
+ * Stops a running handler. While the handler's method runs, its thread is interrupted. After the method has returned a
+ * future, the future is cancelled. Both happen at most once. All deliveries of a batch share one instance. Thread-safe.
  *
- * <p>Advice around the application's method may call the method several times, or not at all. Once {@link #awaitWork}
- * was called, each call of the method is reported here. After a stop, no call of the method begins. A stop counts as a
- * stop of the handler's work only if a call of the method is running.
+ * <p>The thread is interrupted only while it is inside the handler. After the handler, the thread records outcomes or
+ * belongs to another delivery.
  *
- * <p>The thread is interrupted at most once, and only while it is inside the handler. After the handler, the thread
- * completes claims or belongs to another delivery. The future is cancelled at most once. An ordinary {@link
- * CompletableFuture} completes at once when it is cancelled, even if the work behind the future continues. So the end
- * of a cancelled future does not show that the work has ended.
+ * <p>A cancelled {@link CompletableFuture} completes at once, but the work behind it may continue. So the end of a
+ * cancelled future does not show that the work has ended.
+ *
+ * <p>Advice (for example a retry) may call the handler's method several times, or not at all. After {@link #awaitWork},
+ * each of these calls is reported with {@link #beginWork} and {@link #endWork}. No call of the method begins after a
+ * stop. {@link #wasStopped} stays false if only the advice was stopped.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -42,8 +42,8 @@ public final class Cancellation implements AutoCloseable {
     private Executor cancellations = Runnable::run;
 
     /**
-     * Stops the call. Interrupts the thread if it is inside the handler. Cancels the future that the handler has
-     * returned, or returns later.
+     * Stops the call. Interrupts the thread if it is inside the handler. Cancels the handler's future, even if the
+     * future is returned later.
      */
     public void stop() {
         synchronized (this) {
@@ -61,30 +61,32 @@ public final class Cancellation implements AutoCloseable {
         return inside;
     }
 
-    /** Returns the stack of the thread that is inside the handler; empty if the thread has left the handler. */
+    /** Returns the stack trace of the thread inside the handler; empty if the thread has left the handler. */
     public synchronized StackTraceElement[] stack() {
         return inside ? thread.getStackTrace() : new StackTraceElement[0];
     }
 
-    /** Returns whether an interrupt or a cancellation reached the handler's work. */
+    /** Returns whether a stop interrupted the handler's method or cancelled its future. */
     public synchronized boolean wasStopped() {
         return interruptedWork || cancelled;
     }
 
-    /** Returns whether a stop was requested, even if the stop did not reach the work. */
+    /** Returns whether {@link #stop} was called, even if the handler's method was not running. */
     public synchronized boolean isStopRequested() {
         return stopRequested;
     }
 
     /**
-     * Called if the calls of the handler's method are reported from now on, by {@link #beginWork} and {@link #endWork}.
+     * Announces that each call of the handler's method will be reported with {@link #beginWork} and {@link #endWork}.
      */
     public synchronized void awaitWork() {
         reportsWork = true;
     }
 
     /**
-     * Called before each call of the handler's method. Returns false after a stop, and the method must not be called.
+     * Reports that the handler's method is about to be called.
+     *
+     * @return false after a stop. The method must then not be called
      */
     public synchronized boolean beginWork() {
         if (stopRequested) {
@@ -95,34 +97,34 @@ public final class Cancellation implements AutoCloseable {
         return true;
     }
 
-    /** Called when a call of the handler's method has ended. */
     public synchronized void endWork() {
         working--;
     }
 
     /**
-     * Called if a failure prevents a call of the handler's method. Advice may catch the failure and return a result.
-     * Unless the method was called at all, the handler counts as failed nevertheless.
+     * Reports why advice could not call the handler's method (for example because the claim was lost). The advice may
+     * catch this exception and return a result. If the method was never called, the handler counts as failed all the
+     * same.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
 
     /**
-     * Returns the failure that prevented a call of the handler's method. Returns {@code null} if there is none, or if
-     * another call of the method was made.
+     * Returns the exception that was passed to {@link #refuse}. Returns {@code null} if there is none, or if the
+     * handler's method was called in the end.
      */
     public synchronized @Nullable Exception refusal() {
         return hasWorked ? null : refusal;
     }
 
-    /** Returns whether the handler's method was called. Returns true if calls are not reported. */
+    /** Returns whether the handler's method was called. If calls are not reported, returns true. */
     public synchronized boolean hasWorked() {
         return hasWorked || !reportsWork;
     }
 
     /**
-     * Called when the thread leaves the handler. If the handler did not notice the interrupt of {@link #stop}, clears
+     * Marks that the thread has left the handler. Clears the interrupt of {@link #stop} if the handler did not notice
      * it.
      */
     @Override
@@ -134,11 +136,10 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called when the handler's method has returned a future.
+     * Follows the future that the handler's method has returned, and cancels it after a stop.
      *
-     * @param returned completes when the work ends
-     * @param cancellations runs the cancellation of the future, which may call code that waits for the future
-     * @param ended is called with the result or the failure, on the thread that completes the future
+     * @param cancellations runs {@code cancel} on another thread, because {@code cancel} may run the application's code
+     * @param ended is called with the result or the failure when the future completes
      * @return completes after {@code ended} has returned; fails if {@code ended} throws
      */
     public CompletableFuture<Void> continueWith(
@@ -157,9 +158,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Called if the handler's stage cannot become a future, so that nothing can cancel the work or detect its end.
-     * Returns an exception with the reason. The exception is a cancellation, because after a cancellation, too, the
-     * work may continue.
+     * Makes the failure of a handler whose {@code CompletionStage} cannot become a future. Nothing can cancel such work
+     * or detect its end. So the failure is a cancellation, after which the work may continue.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -169,14 +169,17 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Returns whether the work may continue although its future has failed. True if the future failed because it was
-     * cancelled here.
+     * Returns whether the work may continue although its future has failed. True if the future failed only because it
+     * was cancelled here.
      */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }
 
-    /** Cancels the future on another thread, because the calling thread may be the one that renews all deliveries. */
+    /**
+     * Cancels on another thread, because {@code cancel} may run the application's code. The calling thread may be the
+     * one that renews all deliveries.
+     */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;
         Executor threads;

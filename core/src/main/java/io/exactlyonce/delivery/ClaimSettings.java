@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The application's settings for claims.
  *
- * @param owner name of this process in the claim table
- * @param lease how long a claim holds unless it is renewed. If {@code null}, a delivery's lease is its visibility
- *     timeout, so that a dead worker's key is free when the message is redelivered. Actions without a delivery have a
- *     lease of 30 s
+ * @param owner the name of this process in the claim table
+ * @param lease how long a claim is valid unless it is renewed. {@code null} means the visibility timeout, so that a
+ *     dead worker's key is free when SQS redelivers the message. An action outside of a listener then has a lease of 30
+ *     s
  * @param retention how long a completed key is remembered; {@code null} for the store's default
- * @param onMismatch policy for a delivery whose key is completed for other content. A listener's own policy takes
- *     precedence
- * @param ids makes a new id for each claim
+ * @param onMismatch what to do if the key was completed for a message with other content. A listener may have its own
+ *     policy
+ * @param ids makes the id of each new claim
  */
 public record ClaimSettings(
         String owner,
@@ -31,7 +31,7 @@ public record ClaimSettings(
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
-    /** Makes settings with the policy REFUSE for mismatches, and with random ids. */
+    /** Uses {@link MismatchPolicy#REFUSE} and random claim ids. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
         this(owner, lease, null, MismatchPolicy.REFUSE, UUID::randomUUID);
     }
@@ -43,15 +43,14 @@ public record ClaimSettings(
                 onMismatch(handling.onMismatch()) == MismatchPolicy.OFF ? null : handling.content());
     }
 
-    /**
-     * Returns the policy for mismatches: the listener's own policy if there is one, and else the policy of these
-     * settings.
-     */
+    /** Returns the listener's own policy if it has one, and else the policy of these settings. */
     public MismatchPolicy onMismatch(MismatchPolicy own) {
         return own == MismatchPolicy.AS_CONFIGURED ? onMismatch : own;
     }
 
-    /** Makes the request for an action without a delivery. If the action has content, the claim compares it. */
+    /**
+     * Makes the claim request of an action outside of a listener. The action's content, if any, is always compared.
+     */
     public ClaimRequest request(ClaimSpec action) {
         return request(action, LEASE_WITHOUT_WINDOW, action.content());
     }

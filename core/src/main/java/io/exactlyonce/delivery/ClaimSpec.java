@@ -7,14 +7,14 @@ import io.exactlyonce.fingerprint.Content;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim that a listener wants for a delivery.
+ * The claim to request for a delivery.
  *
- * @param key the key to claim
- * @param content is compared with the content for which the key was completed; {@code null} to compare nothing
- * @param doubt what to do with a key that is in doubt, or whose handler keeps failing
- * @param transaction the transaction of the handler and its claim; {@code null} if the handler's effects are outside of
- *     the database
- * @param onMismatch the listener's own policy for a key that is completed for other content
+ * @param content the message's content, to detect a key that was used for other content before; {@code null} for no
+ *     check
+ * @param doubt what to do if the key is in doubt, or if its handler keeps failing
+ * @param transaction runs the handler and claims its key in one transaction; {@code null} if the handler's effects are
+ *     outside of the claim table's database
+ * @param onMismatch the listener's policy if the key was completed for other content
  */
 public record ClaimSpec(
         ClaimKey key,
@@ -23,18 +23,18 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Makes the spec of a listener that has no own policy for mismatches. */
+    /** Uses the application's policy if the key was completed for other content. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
     }
 
-    /** Makes the spec of a handler whose effects are outside of the claim table's database. */
+    /** Describes a claim outside of a transaction. */
     public ClaimSpec(ClaimKey key, @Nullable Content content, InDoubtSettings doubt) {
         this(key, content, doubt, null);
     }
 
-    /** Returns this spec without the content, which is needed only until the claim is requested. */
+    /** Drops the content, which is needed only until the claim is requested. */
     ClaimSpec withoutContent() {
         return content == null ? this : new ClaimSpec(key, null, doubt, transaction, onMismatch);
     }

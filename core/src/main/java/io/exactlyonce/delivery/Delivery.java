@@ -14,19 +14,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message. After the receive, the delivery may be handled, and is settled once: its message is
- * acknowledged, returned or abandoned. {@link DeliveryState} lists the steps. Any thread may use a delivery, but its
- * {@link Attempt} belongs to the thread that processes the delivery.
+ * One receipt of a message from SQS. A redelivered message is a new delivery. Each delivery is settled once: its
+ * message is deleted, is returned (made visible again), or is abandoned (left alone until its visibility timeout
+ * expires). {@link DeliveryState} lists the steps.
+ *
+ * <p>Thread-safe, except for its {@link Attempt}. The thread that processes the delivery uses the attempt.
  *
  * <p>The methods that end a delivery do one of three things:
  * <table>
  * <caption>Who ends what</caption>
- * <tr><th>stop</th><td>requests an end: {@link #holdBack} and {@link #holdClaimBack} before the handler is called,
- * {@link #stopHandler} while the handler runs, {@link #abandon} in both cases</td></tr>
- * <tr><th>record</th><td>sets an outcome: {@link Attempt#resolve} and {@link #markFailed} for the attempt, {@link
- * #decide} for the message. {@link #settle} applies the outcome</td></tr>
- * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes the delivery, {@link #end} for all
- * threads</td></tr>
+ * <tr><th>stop</th><td>keeps the handler from being called ({@link #holdBack}, {@link #holdClaimBack}), interrupts it
+ * ({@link #stopHandler}), or does both ({@link #abandon})</td></tr>
+ * <tr><th>record</th><td>sets the outcome of the attempt ({@link Attempt#resolve}, {@link #markFailed}) or of the
+ * message ({@link #decide}). {@link #settle} applies the outcome</td></tr>
+ * <tr><th>end</th><td>is final for the thread that processes the delivery ({@link #endProcessing}), or for all threads
+ * ({@link #end})</td></tr>
  * </table>
  */
 public final class Delivery {
@@ -60,8 +62,7 @@ public final class Delivery {
     };
 
     /**
-     * @param subscription the listener and its queue
-     * @param settings the queue's settings at the time when the message was requested
+     * @param settings the queue's settings when the message was requested
      * @param messageId the id that SQS gave to the message
      * @param receiptHandle identifies this receipt at SQS
      * @param receiveCount how often SQS has delivered the message, from 1
@@ -87,7 +88,7 @@ public final class Delivery {
         return subscription;
     }
 
-    /** Returns the queue's settings at the time when the message was requested. */
+    /** Returns the settings that the queue had when the message was requested. */
     public QueueSettings settings() {
         return settings;
     }
@@ -111,7 +112,7 @@ public final class Delivery {
         return receivedAt;
     }
 
-    /** Sets the action that requests the delete of the message. The action does not wait for the queue's answer. */
+    /** Sets how to delete the message. The action sends the request, and does not wait for the answer of SQS. */
     public void deleteBy(Runnable delete) {
         this.delete = delete;
     }
@@ -120,7 +121,7 @@ public final class Delivery {
         delete.run();
     }
 
-    /** Returns the attempt, which belongs to the thread that processes this delivery. */
+    /** Returns the attempt. Only the thread that processes this delivery may use it. */
     public Attempt attempt() {
         return attempt;
     }
@@ -138,7 +139,7 @@ public final class Delivery {
         return visibility != null;
     }
 
-    /** Returns the visibility timeout and the lease. Throws before {@link #renewBy}. */
+    /** Returns the object that renews visibility timeout and lease. Throws before {@link #renewBy} is called. */
     public MessageVisibility visibility() {
         MessageVisibility renewed = visibility;
         if (renewed == null) {
@@ -152,10 +153,10 @@ public final class Delivery {
     }
 
     /**
-     * Changes the state.
+     * Changes the state in one compare-and-set.
      *
-     * @return false if another thread changed the state first
-     * @throws IllegalArgumentException if {@link DeliveryState} has no such step
+     * @return false if another thread has changed the state
+     * @throws IllegalArgumentException if {@link DeliveryState} does not permit this step
      */
     public boolean transition(DeliveryState from, DeliveryState to) {
         if (!from.mayBecome(to)) {
@@ -166,7 +167,7 @@ public final class Delivery {
 
     /** Starts processing. Returns false if the listener stopped first. */
     boolean beginProcessing() {
-        // Set before the state changes, so that a stopping listener does not treat this delivery as unprocessed.
+        // Comes first. Otherwise a stopping listener could see the new state and the old, completed future.
         processed = new CompletableFuture<>();
         boolean started = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!started) {
@@ -175,20 +176,23 @@ public final class Delivery {
         return started;
     }
 
-    /** Ends the processing. By now, the outcome is recorded, or could not be recorded. */
+    /** Ends the processing, after the outcome was recorded or could not be recorded. */
     public void endProcessing() {
         processed.complete(null);
     }
 
     /**
-     * Returns a future that completes when no thread processes this delivery. The future is already complete if
-     * processing has not started.
+     * Returns a future that completes when no thread processes this delivery any more. If processing has not started,
+     * the future is already complete.
      */
     public CompletableFuture<Void> processed() {
         return processed;
     }
 
-    /** Decides what to do with this delivery. Called if the delivery holds no key, or holds its key no longer. */
+    /**
+     * Sets what happens to the message next. Called if the delivery has no key, did not get its key, or has released or
+     * parked it.
+     */
     public void decide(Disposition decided) {
         disposition = decided;
         if (decided instanceof Disposition.Acknowledge) {
@@ -201,40 +205,40 @@ public final class Delivery {
     }
 
     /**
-     * Returns whether the handler may still be called. False if a stop prevents the call, or if another consumer may
-     * have the message because its visibility timeout is over.
+     * Returns whether the handler may still be called. False after a stop. Also false if the visibility timeout is
+     * over, because another consumer may then have the message.
      */
     public boolean mayStillBeHandled() {
         return mayHandlerBegin() && visibility().isInvisible();
     }
 
-    /** Returns whether no stop prevents the call of the handler. */
+    /** Returns false if a stop forbids the call of the handler. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
 
     /**
-     * Starts handling.
+     * Marks that the reconciler or the handler is about to be called.
      *
-     * @return whether the reconciler or the handler may be called; false if the listener stopped first
+     * @return false if the listener stopped first. Neither may then be called
      */
     public boolean beginHandling() {
         return transition(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
     }
 
     /**
-     * Begins a call of the reconciler or the handler. If a batch shares the call, the stop of one of its deliveries
-     * stops the call for all.
+     * Registers a call of the reconciler or the handler, so that {@link #stopHandler} can stop it. If a batch shares
+     * the call, the stop of one delivery stops the call for all.
      */
     public void beginCall(Cancellation started) {
         call = started;
-        // A stop that came first found no call to stop, so this call is stopped now.
+        // A stop that came before the registration had no call to stop.
         if (stopRequested) {
             started.stop();
         }
     }
 
-    /** Returns whether the effect happened, even if it is not recorded yet. */
+    /** Returns whether the effect has happened, even if the store does not know yet. */
     public boolean isCompleted() {
         return state == DeliveryState.HANDLED || isAcknowledged();
     }
@@ -244,23 +248,23 @@ public final class Delivery {
         call = null;
     }
 
-    /** Returns whether the handler or the reconciler runs, and was not stopped. */
+    /** Returns whether the handler or the reconciler is running and was not stopped. */
     boolean isHandling() {
         return state == DeliveryState.HANDLING && !stopRequested;
     }
 
-    /** Returns the latest call of the reconciler or the handler. Call this only if {@link #wasCalled} returns true. */
+    /** Returns the latest call of the reconciler or the handler. Throws if {@link #wasCalled} is false. */
     public Cancellation call() {
         return Objects.requireNonNull(call);
     }
 
-    /** Returns whether the reconciler or the handler was called, even if the call failed. */
+    /** Returns whether the reconciler or the handler was called, with or without success. */
     public boolean wasCalled() {
         return call != null;
     }
 
     /**
-     * Marks the attempt as failed. The handler was not called, or failed, or must stop, or its transaction was rolled
+     * Marks the attempt as failed. The handler was not called, threw, or was stopped, or its transaction was rolled
      * back.
      *
      * @return false if another thread changed the state first
@@ -270,15 +274,15 @@ public final class Delivery {
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Returns whether the handler is not called because the listener stops. */
+    /** Returns whether the listener's stop prevented the call of the handler. */
     public boolean isHeldBack() {
         return heldBack && !wasCalled();
     }
 
     /**
-     * Prevents the call of the handler, because the listener stops. Has no effect on a handler that already runs.
+     * Prevents the call of the handler, because the listener stops. A handler that already runs continues.
      *
-     * @return true if no thread has started to process the delivery, so that the caller can return it at once
+     * @return true if no thread has started to process the delivery. The caller can then return the message at once
      */
     public boolean holdBack() {
         heldBack = true;
@@ -286,10 +290,9 @@ public final class Delivery {
     }
 
     /**
-     * Prevents the call of the handler, because the listener stops, and takes over the claim of the delivery.
+     * Prevents the call of a handler whose key is already claimed, because the listener stops.
      *
-     * @return true if the caller must release the claim; false if the handler was already called, or if there is no
-     *     claim
+     * @return true if the caller must release the claim; false if the handler was called first, or if there is no claim
      */
     public boolean holdClaimBack() {
         heldBack = true;
@@ -297,8 +300,8 @@ public final class Delivery {
     }
 
     /**
-     * Stops the handler, because the claim is lost or the timeout has expired. Interrupts the handler if it is running,
-     * cancels its future, and prevents later calls.
+     * Stops the handler, because the claim is lost or the timeout has expired. Interrupts the handler, cancels its
+     * future, and prevents later calls.
      */
     public void stopHandler() {
         stopRequested = true;
@@ -309,8 +312,8 @@ public final class Delivery {
     }
 
     /**
-     * Stops the handler because the listener stopped. From now on, the record of the outcome is not repeated much
-     * longer.
+     * Stops the handler, because the listener's stop does not wait for it any longer. The outcome is still sent to the
+     * store, but a failed request is repeated a few times at most.
      */
     public void abandon() {
         abandoned = true;
@@ -323,8 +326,8 @@ public final class Delivery {
     }
 
     /**
-     * Lets the listener's stop continue without this delivery. Called if the handler itself called the stop, because
-     * the handler and the stop would wait for each other. Such a handler ends by itself.
+     * Lets the listener's stop continue without this delivery, because its own handler called the stop. Otherwise the
+     * two would wait for each other. The handler ends by itself.
      */
     public void outliveStop() {
         outlivesStop = true;
@@ -335,11 +338,10 @@ public final class Delivery {
     }
 
     /**
-     * Abandons the delivery after a crash of its thread. Stops the handler. The claim is not released, and the message
-     * is neither returned nor deleted.
+     * Abandons the delivery after its thread crashed. Stops the handler, but does not release the claim, and neither
+     * returns nor deletes the message.
      *
-     * @return true if this call settles the delivery; false if the delivery was settled before, or if its effect is
-     *     recorded
+     * @return true if this call settled the delivery; false if it was settled before, or if its effect is recorded
      */
     public boolean crash() {
         abandon();
@@ -355,8 +357,8 @@ public final class Delivery {
      * Settles the delivery at the end of the pipeline:
      * <ul>
      * <li>If the effect is recorded, the message is deleted.
-     * <li>If the effect may have happened without a record, the delivery is abandoned.
-     * <li>In all other cases, the delivery waits or is returned.
+     * <li>If the effect may have happened but is not recorded, the delivery is abandoned.
+     * <li>Otherwise, the delivery waits for the owner of its key, or its message is returned.
      * </ul>
      *
      * @return the new state; empty if the delivery was settled before
@@ -386,16 +388,15 @@ public final class Delivery {
     }
 
     /**
-     * Returns whether this is the message's last receive, after which SQS moves the message to its dead-letter queue.
+     * Returns whether this is the message's last receive. If it fails, SQS moves the message to its dead-letter queue.
      */
     public boolean isOnItsLastReceive() {
         return settings.isLastReceive(receiveCount);
     }
 
     /**
-     * Returns whether the message will not be redelivered. True if the message is deleted, or failed on the last
-     * receive before the dead-letter queue. Call this only when the outcome is decided, because an undecided delivery
-     * on its last receive counts as failed.
+     * Returns whether SQS will not deliver the message again. True if the message is deleted, or if its last receive
+     * failed. Call this only when the outcome is decided. Before that, a delivery on its last receive counts as failed.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -410,9 +411,9 @@ public final class Delivery {
     }
 
     /**
-     * Ends the delivery. No thread does anything more with it.
+     * Ends the delivery for all threads.
      *
-     * @return true if the delivery held a claim whose handler was not called, so that the caller must release the claim
+     * @return true if the key is claimed and the handler was not called. The caller must then release the claim
      */
     public boolean end() {
         DeliveryState now = state;
@@ -424,18 +425,16 @@ public final class Delivery {
         return now == DeliveryState.CLAIMED;
     }
 
-    /** Changes the message's visibility for the handler, like {@link MessageVisibility#choose}. */
+    /** Changes the message's visibility timeout for the handler ({@link MessageVisibility#choose}). */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return visibility().choose(wanted, request);
     }
 
     /**
-     * Logs a line that a sender can cause with every receive of a message. A line about the first receive is logged, up
-     * to a limit. Of the lines about later receives, one is logged in each interval of the kind ({@link
-     * RepeatedLines}).
+     * Logs a line, unless there were too many lines of its kind. Otherwise a sender of bad messages could fill the log.
+     * {@link RepeatedLines} describes the limits.
      *
-     * @param line logs the line; its argument is the end of the line, which contains the number of lines that were left
-     *     out
+     * @param line logs the line. Its argument is to be appended, and contains the number of lines that were left out
      */
     public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
         String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);

@@ -10,8 +10,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of a delivery. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} contains the
- * numbers of deliveries that are in flight, that wait, and that are being recorded.
+ * An event of a delivery, for example for metrics. Renewals have their own events ({@link RenewalEvent}). {@link
+ * Subscription#levels} counts the deliveries that are in flight or wait.
  */
 public sealed interface DeliveryEvent {
 
@@ -19,8 +19,8 @@ public sealed interface DeliveryEvent {
     void passTo(Observer observer);
 
     /**
-     * Observes each event of deliveries and renewals. Each event has a method here, so that an observer that does not
-     * handle a new event does not compile.
+     * Observes all events of deliveries and renewals. Has no default methods for single events, so that the compiler
+     * finds observers that ignore a new event.
      */
     interface Observer extends DeliveryObserver, RenewalEvent.Observer {
 
@@ -57,7 +57,7 @@ public sealed interface DeliveryEvent {
         void lastReceiveFailed(LastReceiveFailed event);
     }
 
-    /** Observes only the events whose methods an implementation overrides. */
+    /** Has an empty method for each event, so that an observer overrides only the methods that it needs. */
     interface SelectiveObserver extends Observer {
 
         @Override
@@ -133,7 +133,7 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A handler ended, with or without success.
+     * A handler has ended, with or without success.
      *
      * @param elapsed how long the handler ran
      */
@@ -155,8 +155,8 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A key was parked, because its handler's failure permits no retry, or because its reconciler left the decision to
-     * an operator.
+     * A key was parked by this attempt: its handler failed or was stopped and may not be called again, or its
+     * reconciler left the decision to an operator.
      */
     record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {
 
@@ -167,9 +167,9 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery has left its listener's pipeline, and its next state is decided.
+     * A delivery has left its listener's pipeline.
      *
-     * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
+     * @param state the state at this time: {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
      */
     record Settled(Delivery delivery, DeliveryState state) implements DeliveryEvent {
 
@@ -179,7 +179,7 @@ public sealed interface DeliveryEvent {
         }
     }
 
-    /** The queue has confirmed the delete of a delivery's message. */
+    /** SQS has confirmed the delete of the message. */
     record Acknowledged(Delivery delivery) implements DeliveryEvent {
 
         @Override
@@ -189,11 +189,11 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery whose handler was called has ended, and its message was not returned.
+     * A delivery whose handler was called has ended, and its message was not returned. Shows how much of the visibility
+     * timeout was needed.
      *
-     * @param elapsed the time from the receive until the delete was confirmed or the delivery was abandoned. This time
-     *     counts against the visibility timeout
-     * @param window the visibility timeout of the receive
+     * @param elapsed from the receive until SQS confirmed the delete, or until the delivery was abandoned
+     * @param window the visibility timeout of the message when it was received
      */
     record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {
 
@@ -204,8 +204,8 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A message has at most one receive left before the dead-letter queue, and its handler was not called, because
-     * another delivery owns the key.
+     * A delivery waits for the owner of its key, but its message has at most one receive left before the dead-letter
+     * queue. Its handler was not called.
      */
     record FinalReceive(Subscription subscription) implements DeliveryEvent {
 
@@ -216,9 +216,9 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery's message has no key.
+     * A message has no key.
      *
-     * @param policy decides what happens to the delivery
+     * @param policy what the listener does with such messages
      */
     record KeyMissing(Subscription subscription, MissingKeyPolicy policy) implements DeliveryEvent {
 
@@ -229,11 +229,11 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * An attempt failed on the last receive of its message, so the queue moves the message to its dead-letter queue.
+     * An attempt failed on the last receive of its message, so SQS moves the message to its dead-letter queue.
      *
      * @param receiveCount how often SQS has delivered the message
-     * @param maxReceiveCount the number of receives after which SQS moves a message to the dead-letter queue
-     * @param deadLetterQueue the name of the dead-letter queue; {@code null} if it is not known
+     * @param maxReceiveCount the queue's limit of receives
+     * @param deadLetterQueue the name of the dead-letter queue; {@code null} if unknown
      */
     record LastReceiveFailed(
             Subscription subscription,

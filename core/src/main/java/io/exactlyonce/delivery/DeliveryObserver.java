@@ -7,20 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes subscriptions and deliveries. The thread that does the work calls the observer, and most of these threads
- * are shared by many deliveries:
+ * Observes subscriptions and deliveries, for example for metrics. Must not block, because the callers are threads that
+ * many deliveries share:
  * <ul>
  * <li>The store's threads report claims and completions.
  * <li>The SQS client's threads report receives and deletes.
  * <li>The renewing threads report renewals.
  * </ul>
  *
- * <p>An observer that blocks delays all deliveries, until they lose their visibility timeouts and leases. Run longer
- * work on your own thread. An exception of an observer is logged and has no other effect.
+ * <p>A blocked thread delays all its deliveries, until they lose their visibility timeouts and leases. Run longer work
+ * on your own thread. Exceptions of an observer are logged and have no other effect.
  */
 public interface DeliveryObserver {
 
-    /** The observation of a call that claims keys. */
+    /** Observes the end of one call that claims keys. */
     @FunctionalInterface
     interface ClaimScope {
 
@@ -28,15 +28,16 @@ public interface DeliveryObserver {
         ClaimScope NONE = (outcomes, failure) -> {};
 
         /**
-         * Called once, on any thread, when the claims were answered, or when no answer is expected any more.
+         * Called once, on any thread, when the store has answered, or when the call failed and is not repeated any
+         * more.
          *
-         * @param outcomes in the order of the deliveries; empty if there is no answer
-         * @param failure why there is no answer; {@code null} if there is one
+         * @param outcomes one for each delivery, in the same order; empty if the call failed
+         * @param failure why the call failed; {@code null} if the store has answered
          */
         void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
     }
 
-    /** The observation of a handler call. */
+    /** Observes one call of a handler. */
     @FunctionalInterface
     interface HandlerScope {
 
@@ -47,10 +48,10 @@ public interface DeliveryObserver {
         void leave();
 
         /**
-         * Called when the handler's work has ended. If the handler's method returned a future, the work ends when the
-         * future completes. Called after {@link #leave}, on any thread.
+         * Called when the handler's work has ended, after {@link #leave}, on any thread. If the handler's method
+         * returned a future, the work ends when the future completes.
          *
-         * @param failure why the work failed; {@code null} if the work succeeded
+         * @param failure why the work failed; {@code null} if it succeeded
          */
         default void end(@Nullable Throwable failure) {}
     }
@@ -64,19 +65,18 @@ public interface DeliveryObserver {
     /** A listener has stopped receiving from a queue. */
     default void unsubscribed(Subscription subscription) {}
 
-    /** An event of a delivery. {@link DeliveryEvent.Observer} has a method for each event. */
+    /** Called for each event of a delivery. {@link DeliveryEvent.Observer} has a method for each kind of event. */
     default void on(DeliveryEvent event) {}
 
-    /** An event of a visibility timeout, a lease or a handler's timeout. */
+    /** Called for each event of a renewal or a handler's timeout. */
     default void on(RenewalEvent event) {}
 
     /**
-     * Called before keys are claimed, even if no thread is free for their deliveries yet. If a call of the store gets
-     * no answer and is repeated, the repetition is not reported. If a transaction is repeated, each transaction is
-     * reported.
+     * Called before keys are claimed, even if no thread is free for their handler yet. If a call of the store is
+     * repeated, this method is called only once. If a transaction is repeated, it is called each time.
      *
      * @param deliveries the deliveries whose keys are claimed; at least one
-     * @return observes the outcome of the claims
+     * @return is called when the store has answered
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
@@ -86,7 +86,7 @@ public interface DeliveryObserver {
      * Called before a handler is called, on the handler's thread.
      *
      * @param deliveries the deliveries that the handler gets; at least one
-     * @return observes the return of the handler's method, and the end of the handler's work
+     * @return is called when the handler's method returns, and again when the handler's work ends
      */
     default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;

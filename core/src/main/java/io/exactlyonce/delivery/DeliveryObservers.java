@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notifies all observers. An observer's exception is logged, and does not reach the delivery. */
+/** Notifies all observers. If an observer throws, its exception is logged, and the delivery continues. */
 public final class DeliveryObservers implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
@@ -83,7 +83,7 @@ public final class DeliveryObservers implements DeliveryObserver {
         return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
     }
 
-    /** The observations of several observers. The last observer is notified first. */
+    /** Notifies several observers of one handler call, the last observer first. */
     private final class Scopes implements HandlerScope {
 
         private final List<HandlerScope> scopes;

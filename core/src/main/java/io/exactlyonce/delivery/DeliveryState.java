@@ -1,52 +1,52 @@
 package io.exactlyonce.delivery;
 
 /**
- * The progress of a delivery. Each step is one compare-and-set. {@code mayBecome} lists the permitted steps, and all
- * others are rejected.
+ * The progress of a delivery. {@code mayBecome} lists the permitted steps. Each step is one compare-and-set.
  *
- * <p>No step leads from {@link #HANDLED}, an effect that is not recorded yet, to {@link #RETURNED}. If the message were
- * returned, a second handler would repeat the effect as soon as the lease has expired.
+ * <p>{@link #HANDLED} never becomes {@link #RETURNED}. In the state HANDLED, the effect has happened but is not
+ * recorded. If the message were returned then, another handler would repeat the effect after the lease has expired.
  */
 public enum DeliveryState {
-    /** The message was received, and its visibility timeout is renewed. Nothing else was done. */
+    /** The message was received, and its visibility timeout is renewed. Nothing else has happened yet. */
     RECEIVED,
     /**
-     * The handler is not called, because the listener stops. If the delivery has a claim, the claim is released before
+     * The listener's stop has prevented the call of the handler. If the key was claimed, its claim is released before
      * the message is returned.
      */
     HELD_BACK,
     /**
-     * The key is being claimed. A delivery returns to this state if its transaction was rolled back because of the
-     * failure of another delivery.
+     * The key is being claimed. A delivery returns to this state if its transaction was rolled back and is repeated.
      */
     CLAIMING,
-    /** The delivery holds its claim, and the handler was not called yet. The delivery may still wait for a thread. */
+    /** The key is claimed, and the handler was not called yet. The delivery may be waiting for a thread. */
     CLAIMED,
     /** The reconciler or the handler was called. */
     HANDLING,
     /** The effect happened, and is not recorded yet. */
     HANDLED,
-    /** The attempt failed, or the handler was not called. The claim is released or parked, or ends with its lease. */
+    /**
+     * The attempt failed, or the handler was not called. The claim is released or parked, or expires with its lease.
+     */
     FAILED,
     /**
-     * The message is to be deleted, because the effect is recorded, by this delivery or an earlier one, or because the
-     * policy skips the message.
+     * The message is to be deleted, because this delivery or an earlier one succeeded, or because the listener skips
+     * messages without a key.
      */
     RECORDED,
-    /** The delivery waits for the owner of its key, and its message is invisible. */
+    /** The delivery waits for the owner of its key. Its message stays invisible. */
     WAITING,
     /** The message is being deleted. */
     DELETING,
     /** The message is made visible again, at once or after a delay. */
     RETURNED,
-    /** The message is neither deleted nor returned, and becomes visible when its visibility timeout expires. */
+    /** The message is neither deleted nor returned. SQS makes it visible when its visibility timeout expires. */
     ABANDONED,
-    /** The delete was answered, or the listener stopped before the answer. */
+    /** SQS has answered the delete, or the listener stopped before the answer. */
     GONE;
 
     /**
-     * Returns whether a delivery may change from this state to the next state. A switch is faster than sets of states,
-     * and each delivery takes about eight steps.
+     * Returns whether the next state is permitted. Uses a switch because each delivery takes about eight steps, and a
+     * switch is faster than sets of states.
      */
     boolean mayBecome(DeliveryState next) {
         return switch (this) {
@@ -69,7 +69,7 @@ public enum DeliveryState {
         return this == RETURNED || this == ABANDONED || this == GONE;
     }
 
-    /** Returns whether the delivery has left its listener's pipeline, which decides nothing more about it. */
+    /** Returns whether the delivery has left its listener's pipeline. */
     boolean isSettled() {
         return switch (this) {
             case WAITING, DELETING, RETURNED, ABANDONED, GONE -> true;
@@ -77,7 +77,6 @@ public enum DeliveryState {
         };
     }
 
-    /** Returns whether the message is deleted or to be deleted. */
     boolean isAcknowledged() {
         return this == RECORDED || this == DELETING || this == GONE;
     }

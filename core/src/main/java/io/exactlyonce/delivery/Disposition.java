@@ -2,26 +2,27 @@ package io.exactlyonce.delivery;
 
 import java.time.Duration;
 
-/** The next step of a delivery that has recorded no effect. */
+/** Decides what happens to a message whose handler was not called, or whose key was parked. */
 public sealed interface Disposition {
 
     /**
-     * The message is to be deleted, because the key is completed already, or because the policy skips a message without
-     * a key.
+     * The message is deleted, because its key was completed before, or because the listener skips messages without a
+     * key.
      */
     record Acknowledge() implements Disposition {}
 
     /**
-     * The message is to be made visible again.
+     * The message is made visible again.
      *
-     * @param delay the time until the message is visible
+     * @param delay how long the message stays invisible until then
      */
     record Return(Duration delay) implements Disposition {}
 
     /**
-     * The message stays invisible until the owner of its key has ended, and is then returned or deleted.
+     * The message stays invisible until the owner of its key has ended.
      *
-     * @param leastDelay if the delivery cannot wait and is returned, the message is invisible for at least this time
+     * @param leastDelay used if the delivery cannot wait (for example because too many deliveries wait already). The
+     *     message is then returned, and stays invisible for at least this time
      */
     record Wait(Duration leastDelay) implements Disposition {}
 }

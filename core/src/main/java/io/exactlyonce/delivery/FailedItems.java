@@ -5,10 +5,7 @@ import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reports that some items of a batch failed and that the others succeeded. Stands for a {@link BatchResult} where code
- * expects an exception.
- */
+/** A {@link BatchResult} in the form of an exception: some items of the batch failed, and the others succeeded. */
 public final class FailedItems extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -26,10 +23,10 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the failure that a handler's result reports.
+     * Returns the failures that a handler's result names.
      *
-     * @param handler names the handler in the exception's message
-     * @param size the number of items in the handler's list
+     * @param handler the handler's name, for the exception's message
+     * @param size the number of items in the batch
      * @return {@code null} if the result is not a {@link BatchResult}, or if no item failed
      */
     public static @Nullable FailedItems in(@Nullable Object result, Object handler, int size) {
@@ -50,8 +47,8 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the exception of each failed item, by the item's position, in order. Empty if a position was outside of
-     * the list, because the whole batch then fails.
+     * Returns the exceptions of the failed items, by the item's position in the batch. Empty if the handler named a
+     * position that the batch does not have. The whole batch then fails.
      */
     Map<Integer, Throwable> ofItems() {
         return areOfTheBatch ? failures : Map.of();

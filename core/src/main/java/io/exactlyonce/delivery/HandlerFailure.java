@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** An exception of a handler. Proxies around the handler may have wrapped it. */
+/** An exception of a handler. Proxies may have wrapped it in other exceptions. */
 public final class HandlerFailure {
 
     private final Throwable thrown;
@@ -21,16 +21,14 @@ public final class HandlerFailure {
         this.handlers = handlers;
     }
 
-    /** Returns the failure with which a call of a handler ended. */
     public static HandlerFailure of(Throwable thrown) {
         return of(thrown, wrapper -> false);
     }
 
     /**
-     * Returns the failure with which a call of a handler ended.
+     * Finds the handler's own exception. Exceptions of proxies are always unwrapped.
      *
-     * @param isWrapper returns true for an exception by which a caller wraps the handler's failure. Such exceptions are
-     *     unwrapped, as those of proxies are
+     * @param isWrapper returns true for further exceptions to unwrap
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -47,23 +45,25 @@ public final class HandlerFailure {
     /**
      * Returns the failures of single items of a batch, by position. Empty if the whole batch failed.
      *
-     * <p>Also empty if {@link FailedItems} is only the cause of another exception, because the other exception may have
-     * rolled back the effects of all items.
+     * <p>Also empty if {@link FailedItems} is only the cause of another exception. The other exception may have rolled
+     * back the effects of all items.
      */
     public Map<Integer, Throwable> ofItems() {
         return handlers instanceof FailedItems items ? items.ofItems() : Map.of();
     }
 
-    /** Returns whether the handler's exception has one of these types. The causes of the exception do not count. */
+    /**
+     * Returns whether the handler's exception has one of these types. The causes of the exception are not examined.
+     */
     boolean isOneOf(List<Class<? extends Throwable>> types) {
         return types.stream().anyMatch(type -> type.isInstance(handlers));
     }
 
     /**
-     * Returns whether the handler was stopped. Either an interrupt ended the handler, or {@code ensureHeld()} or {@code
-     * fence()} threw because one of these claims is lost. The exceptions of single items are checked, too.
+     * Returns whether the handler was stopped: by an interrupt, or because {@code ensureHeld()} or {@code fence()}
+     * found one of these claims lost. The exceptions of single items are examined, too.
      *
-     * <p>The effects that the handler had before the stop leave the keys of all its claims in doubt.
+     * <p>A stopped handler may have had effects before. So all keys of its claims are in doubt.
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)

@@ -7,11 +7,11 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.function.BooleanSupplier;
 
 /**
- * The claim that a handler or an action gets.
+ * The claim that is passed to a handler or an action.
  *
- * @param acquired how the claim was acquired
- * @param held returns whether a lease or a transaction still holds the claim, by this JVM's clock
- * @param fencing binds the caller's own transaction to the claim; returns false if the claim is lost
+ * @param acquired the store's answer (attempt, fencing token, and whether the key is in doubt)
+ * @param held returns whether the claim is still valid, by this JVM's clock
+ * @param fencing implements {@link #fence}; returns false if the claim is lost
  */
 public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
 
@@ -63,8 +63,8 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     }
 
     /**
-     * Binds the caller's transaction to the claim. Only the database decides whether the claim is lost to another
-     * worker. This JVM's clock is not used.
+     * Ties the caller's transaction to the claim. The database checks that no other worker has taken the key over. This
+     * JVM's clock does not matter.
      */
     @Override
     public void fence() {

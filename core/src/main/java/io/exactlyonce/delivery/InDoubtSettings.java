@@ -7,13 +7,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's policy for keys in doubt, and for keys whose handlers fail again and again.
+ * A listener's policy for keys in doubt, and for keys whose handler keeps failing.
  *
- * @param whenInDoubt policy for keys in doubt
- * @param reconciler decides on keys in doubt; required by {@link InDoubtPolicy#RECONCILE}, and {@code null} for all
+ * @param whenInDoubt what to do with a key in doubt
+ * @param reconciler decides on keys in doubt. Required by {@link InDoubtPolicy#RECONCILE}, and {@code null} for all
  *     other policies
- * @param parkFor the types of handlers' exceptions after which a retry is useless
- * @param maxAttempts how many attempts at a key may throw before the key is parked; 0 for any number
+ * @param parkFor exceptions of the handler after which its key is parked, because a retry would be useless
+ * @param maxAttempts the key is parked after this number of attempts that threw; 0 for no limit
  */
 public record InDoubtSettings(
         InDoubtPolicy whenInDoubt,
@@ -21,10 +21,7 @@ public record InDoubtSettings(
         List<Class<? extends Throwable>> parkFor,
         int maxAttempts) {
 
-    /**
-     * The largest {@code maxAttempts}. SQS counts at most as many receives before it moves a message to the dead-letter
-     * queue.
-     */
+    /** Limit of {@code maxAttempts}. SQS has the same limit for {@code maxReceiveCount}. */
     public static final int MOST_ATTEMPTS = 1_000;
 
     /** Runs each key again, and parks none. */
@@ -41,13 +38,13 @@ public record InDoubtSettings(
         parkFor = List.copyOf(parkFor);
     }
 
-    /** Makes settings without a limit on the attempts that throw. */
+    /** Makes settings without a limit of attempts. */
     public InDoubtSettings(
             InDoubtPolicy whenInDoubt, @Nullable Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
         this(whenInDoubt, reconciler, parkFor, 0);
     }
 
-    /** Returns what the claim of a key does if an earlier attempt left the key in doubt. */
+    /** Returns what the store does when it finds the claimed key in doubt. */
     InDoubt inDoubt() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> InDoubt.TAKE_OVER;
@@ -55,7 +52,7 @@ public record InDoubtSettings(
         };
     }
 
-    /** Returns whether the key is parked after an attempt that was stopped. */
+    /** Returns whether to park a key after its handler was stopped. */
     public boolean parksStopped() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> false;
@@ -63,17 +60,15 @@ public record InDoubtSettings(
         };
     }
 
-    /**
-     * Returns whether a retry is useless after this exception of a handler. The causes of the exception do not count.
-     */
+    /** Returns whether this exception of a handler parks the key. The causes of the exception are not examined. */
     public boolean parksFor(Throwable thrown) {
         return HandlerFailure.of(thrown).isOneOf(parkFor);
     }
 
     /**
-     * Returns why the key is to be parked after an attempt that threw; {@code null} if the key is to be tried again.
+     * Returns why to park the key after its handler threw; {@code null} to try again.
      *
-     * @param failures how many attempts at the key threw, including this one
+     * @param failures the number of attempts at the key that threw, with this one
      */
     public @Nullable String reasonToPark(Throwable thrown, int failures) {
         if (parksFor(thrown)) {

@@ -11,13 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides on a delivery whose key was refused by the store, or was parked. Other decisions are made elsewhere: in
- * {@code Claiming} for a claim without an answer, in {@code Admission} for a stopped group, and in {@code Deliveries}
- * for a failed handler.
+ * Decides what happens to a message whose key could not be claimed, or was parked.
  *
- * @param terms contain the policy for a key that is completed for other content
- * @param backoff computes the delay of a returned delivery
- * @param own the policies of listeners that have settings of their own, by the listener's id
+ * @param terms the settings for claims, with the policy for a key that was completed for other content
+ * @param backoff computes how long a returned message stays invisible
+ * @param own the policies of listeners with settings of their own, by the listener's id
  */
 public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
 
@@ -25,7 +23,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     private static final Disposition DUPLICATE = new Disposition.Acknowledge();
 
-    /** Makes a policy that is the same for all listeners. */
+    /** Uses the same policy for all listeners. */
     public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
         this(terms, backoff, Map.of());
     }
@@ -41,9 +39,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Returns what to do with a delivery whose key was refused by the store.
+     * Returns what to do with a message whose key could not be claimed.
      *
-     * @throws IllegalArgumentException if the delivery has acquired its key
+     * @throws IllegalArgumentException if the key was claimed
      */
     public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
         return switch (outcome.kind()) {
@@ -95,9 +93,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     /**
      * Lets a delivery wait for the owner of its key.
      *
-     * <p>A delivery that cannot wait is returned. Its message stays invisible for at least the owner's remaining lease,
-     * so that the next attempt can take over the key of a dead owner. This time is at most a visibility timeout,
-     * because an owner with a long lease will probably end much earlier.
+     * <p>A delivery that cannot wait is returned. Its message then stays invisible until the owner's lease would
+     * expire, because the key of a dead owner is free only then. This time is limited to a visibility timeout, because
+     * an owner with a longer lease will probably end much earlier.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();
@@ -107,10 +105,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    /** Returns a delivery whose key is parked, because no attempt can succeed before an operator decides. */
+    /** Returns a message whose key was parked before. Only an operator can free the key. */
     public Disposition.Return foundParked(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
-        // A parked key is logged at WARN once. Later receives, and other messages with the key, are logged at DEBUG.
+        // The first delivery that finds the key parked is logged at WARN. All later ones are logged at DEBUG.
         String more = remember(delivery) ? endOfLine(delivery) : null;
         if (more == null) {
             log.debug("{} is returned: {} is still parked", delivery, spec);
@@ -120,10 +118,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /**
-     * Returns a delivery whose attempt has parked its key. Logs this at WARN, unless the limit on such lines is
-     * reached.
-     */
+    /** Returns a message whose key was parked by this attempt. Logs this at WARN, up to a limit. */
     public Disposition.Return parked(Delivery delivery) {
         remember(delivery);
         String more = endOfLine(delivery);
@@ -149,7 +144,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Returns whether no delivery of this subscription has reported yet that the key is parked. */
+    /** Remembers that the key is parked. Returns false if this subscription has known that before. */
     private static boolean remember(Delivery delivery) {
         return delivery.subscription()
                 .levels()

@@ -4,20 +4,19 @@ import io.exactlyonce.time.Jitter;
 import java.time.Duration;
 
 /**
- * Computes how long a delivery that did not succeed stays invisible before the next attempt. The delay doubles with
- * each receive. A random part, the jitter, spreads the redeliveries of messages that failed together. Has no side
- * effects.
+ * Computes how long a message stays invisible before its next attempt. The delay doubles with each receive. Jitter (a
+ * random part) spreads the redeliveries of messages that failed together.
  *
  * @param initial the delay after the first receive
- * @param longest the largest delay, at most SQS's 12 h
- * @param random determines the jitter
+ * @param longest the largest delay, at most 12 h (the limit of SQS)
+ * @param random the source of the jitter
  */
 public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
-    /** Largest number of doublings. After 16 doublings, even an initial delay of one second is longer than 12 h. */
+    /** Limit of doublings. After 16 of them, even a delay of one second has become more than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
-    /** If a key is parked, so many of the message's last receives follow each other without a delay. */
+    /** The last 10 receives of a message whose key is parked follow each other without a delay. */
     private static final int LAST_RECEIVES = 10;
 
     private static final Duration BETWEEN_RECEIVES = Duration.ofSeconds(1);
@@ -26,16 +25,13 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
         this(initial, longest, Jitter.RANDOM);
     }
 
-    /**
-     * Returns the delay of a delivery that failed, which jitter shortens to between half of the full delay and all of
-     * it.
-     */
+    /** Returns the delay after a failure: a random time between half of the full delay and all of it. */
     public Duration after(Delivery delivery) {
         return jittered(whole(delivery.receiveCount()));
     }
 
     /**
-     * Returns the shortest delay that jitter can produce.
+     * Returns the shortest delay that the jitter permits.
      *
      * @param receiveCount how often SQS has delivered the message, from 1
      */
@@ -49,12 +45,12 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a delivery whose handler was not called. A message must not move to the dead-letter queue
-     * only because another delivery owns its key, or because the store does not answer. So the largest delay precedes
-     * each of its last receives.
+     * Returns the delay after a receive whose handler was not called (for example because another delivery owns the
+     * key, or because the store does not answer). Such receives should not move the message to the dead-letter queue.
+     * So the delay is the largest one before the last receive, and after it.
      *
-     * <p>If the listener has a timeout, the remaining delays together are at least as long as the timeout, because the
-     * owner's handler may run for this time.
+     * <p>If the listener has a timeout, the owner's handler may run for this time. So the remaining delays together are
+     * at least as long.
      */
     public Duration sparing(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
@@ -69,16 +65,15 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a delivery whose key is parked. No attempt can succeed before an operator decides, so the
-     * message is to reach the dead-letter queue soon. The last receives follow each other without a delay. Earlier
-     * receives follow after a second, because with a large {@code maxReceiveCount} the listener would otherwise receive
-     * the message in a hot loop.
+     * Returns the delay of a message whose key is parked. Only an operator can help, so the message should reach the
+     * dead-letter queue soon. Its last receives follow each other without a delay. Earlier receives follow after a
+     * second. Otherwise a large {@code maxReceiveCount} would make the listener receive the message in a hot loop.
      *
-     * <p>In two cases, the delay is the one after a failure:
+     * <p>The delay is the same as after a failure in two cases:
      * <ul>
      * <li>The queue has no dead-letter queue.
-     * <li>The message was received too often, and its queue has not moved it, for example because the redrive policy
-     * was just removed.
+     * <li>The message was received too often, but SQS has not moved it (for example because the redrive policy was just
+     * removed).
      * </ul>
      */
     public Duration parked(Delivery delivery) {

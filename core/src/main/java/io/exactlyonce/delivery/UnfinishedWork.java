@@ -24,15 +24,15 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Detects results that stand for work which may not have ended: futures, publishers, coroutines, functions that were
- * not called, and handles of running work. A claim that is completed with such a result is completed before the work is
- * done.
+ * Detects results of handlers whose work may not have ended: futures, publishers, coroutines, functions that were not
+ * called, and handles of running processes. A claim must not be completed with such a result, because the work is not
+ * done yet.
  *
- * <p>Types of other libraries are detected by name, because only the application has these libraries on its class path.
+ * <p>Types of other libraries are detected by name, because the application may not have these libraries.
  */
 public final class UnfinishedWork {
 
-    /** The types of results whose work begins when the result is used. */
+    /** Types of results whose work begins only when the result is used. */
     private static final Set<Class<?>> DEFERRED =
             Set.of(Callable.class, Runnable.class, Supplier.class, BaseStream.class, Iterator.class, Spliterator.class);
 
@@ -98,10 +98,10 @@ public final class UnfinishedWork {
             "jakarta.ws.rs.container.AsyncResponse",
             "software.amazon.awssdk.transfer.s3.model.Transfer");
 
-    /** Limits the depth of the search, because a type may contain ever larger forms of itself. */
+    /** Limit of the search's depth, because a generic type may contain itself in ever larger forms. */
     private static final int MOST_LEVELS = 8;
 
-    /** Contains true for a class of unfinished work. Computed once for each class. */
+    /** Remembers the answer of {@link #is(Class)} for each class. */
     private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -111,17 +111,17 @@ public final class UnfinishedWork {
 
     private UnfinishedWork() {}
 
-    /** Returns whether objects of a class stand for work that may not have ended. */
+    /** Returns whether a result of this class means that work may not have ended. */
     public static boolean is(Class<?> type) {
         return KNOWN.get(type);
     }
 
-    /** Returns whether objects of a class are Kotlin coroutines. */
+    /** Returns whether a result of this class is a Kotlin coroutine. */
     public static boolean isCoroutine(Class<?> type) {
         return is(type, kind -> COROUTINES.contains(kind.getName()));
     }
 
-    /** Returns whether objects of a class stand for work that begins when the object is used. */
+    /** Returns whether the work behind a result of this class begins only when the result is used. */
     public static boolean isDeferred(Class<?> type) {
         return is(type, UnfinishedWork::isDeferredKind)
                 && !is(type, UnfinishedWork::isAsynchronousKind)
@@ -129,8 +129,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns whether objects of a class are values, although the class also implements a type of deferred work. Values
-     * are collections, such as a page of Spring Data, and enum constants.
+     * Returns whether objects of this class are plain values. Collections and enum constants are, even if they also
+     * implement a type of deferred work. For example, Spring Data's {@code Page} is a {@link Supplier}.
      */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
@@ -159,14 +159,14 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns the first class of unfinished work that a type is or contains. A type contains:
+     * Searches the declared type of a result for unfinished work. Also searches:
      * <ul>
-     * <li>the type arguments of itself and of its supertypes
+     * <li>type arguments, also those of supertypes
      * <li>the components of an array
-     * <li>the fields of a final class of the application, such as a record
+     * <li>the fields of the application's final classes (for example records)
      * </ul>
      *
-     * @return {@code null} if the type contains no unfinished work
+     * @return the first class of unfinished work; {@code null} if there is none
      */
     public static @Nullable Class<?> in(ResolvableType type) {
         return in(type, new HashSet<>(), 0);
@@ -200,8 +200,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Searches the fields of a final class of the application. A class that is not final is not searched, because the
-     * result may be of a subclass with other fields.
+     * Searches the fields of the application's final classes. Other classes are left out, because the result may be of
+     * a subclass with other fields.
      */
     private static @Nullable Class<?> inFields(ResolvableType type, Class<?> raw, Set<ResolvableType> seen, int level) {
         if (!Modifier.isFinal(raw.getModifiers()) || raw.getClassLoader() == null) {
@@ -210,8 +210,7 @@ public final class UnfinishedWork {
         for (Field field : fields(raw)) {
             if (!Modifier.isStatic(field.getModifiers())) {
                 Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
-                // Deferred work in a field is ignored, because the object may contain a function that the object itself
-                // calls.
+                // Deferred work in a field is ignored. The field may contain a function that the object calls itself.
                 if (found != null && !isDeferred(found)) {
                     return found;
                 }
@@ -225,23 +224,23 @@ public final class UnfinishedWork {
         try {
             ReflectionUtils.doWithLocalFields(type, fields::add);
         } catch (IllegalStateException absent) {
-            // The class of a field may be missing from the class path if the application does not use the field.
+            // The class of a field may be missing from the class path, if the application does not use the field.
             return List.of();
         }
         return fields;
     }
 
     /**
-     * Returns the class of unfinished work that a result is or contains. Searches the contents of an {@link Optional},
-     * of an array, and of a collection or map of the JDK.
+     * Searches a result for unfinished work. Also searches inside an {@link Optional}, an array, and a collection or
+     * map of the JDK.
      *
-     * @return {@code null} if the result contains no unfinished work
+     * @return the class of the unfinished work; {@code null} if there is none
      */
     public static @Nullable Class<?> in(@Nullable Object result) {
         try {
             return in(result, 0);
         } catch (RuntimeException changing) {
-            // Another thread may be changing a collection in the result. The claim must be completed all the same.
+            // Another thread may be changing a collection in the result. Its claim is completed nevertheless.
             return null;
         }
     }
@@ -260,7 +259,7 @@ public final class UnfinishedWork {
         if (result instanceof Object[] array) {
             return inAny(Arrays.asList(array), level + 1);
         }
-        // Other collections are not searched, because they may load their elements when they are read.
+        // Collections of other libraries are not searched, because they may load their elements when they are read.
         if (type.getClassLoader() != null) {
             return null;
         }

@@ -7,15 +7,14 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Decides in order which deliveries a handler may get.
+ * Decides which deliveries a handler may get, in their order.
  *
- * <p>On a FIFO queue, a message that stays in its queue stops the later messages of its group, because they must not
- * overtake it. The claims of these later messages are released, and the messages become visible again when their batch
- * is done. Messages of a standard queue have no group, so none of them stops others.
+ * <p>Keeps the order of FIFO groups. If a message stays in its queue, the later messages of its group are not handled
+ * either, because they would overtake it. Their claims are released, and they become visible again when their batch is
+ * done.
  */
 final class Admission {
 
-    /** A shared empty set until the first group is stopped. */
     private Set<String> stoppedGroups = Set.of();
 
     boolean admits(Delivery delivery, HandlerOutcome outcome) {
@@ -37,10 +36,7 @@ final class Admission {
         return false;
     }
 
-    /**
-     * Returns whether the delivery's handler is called now. Returns false if the delivery's group is stopped, or if the
-     * listener stopped first.
-     */
+    /** Starts the handling of a delivery. Returns false if its group or its listener was stopped first. */
     boolean beginsHandling(Delivery delivery) {
         if (isStopped(delivery)) {
             reject(delivery);
@@ -54,8 +50,8 @@ final class Admission {
     }
 
     /**
-     * Stops the later messages of this message's group, because this message is not handled. Does nothing if this
-     * message leaves its queue: it is to be deleted, or this was its last receive.
+     * Stops the later messages of the group, because this message is not handled. Does nothing if this message leaves
+     * its queue (because it is deleted, or because this was its last receive).
      */
     void stopGroupOf(Delivery delivery) {
         if (!delivery.attempt().group().isEmpty() && !delivery.leavesItsQueue()) {
@@ -76,8 +72,8 @@ final class Admission {
     }
 
     /**
-     * Makes the message visible when its batch is done, because an earlier message of its group comes first. Has no
-     * effect on a message that is to be deleted.
+     * Returns the message without a delay, because an earlier message of its group comes first. Has no effect on a
+     * message that is to be deleted.
      */
     static void returnImmediately(Delivery delivery) {
         delivery.decide(new Disposition.Return(Duration.ZERO));

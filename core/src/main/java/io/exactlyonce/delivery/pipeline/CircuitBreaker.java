@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pauses the listeners of one claim path while claims on the path get no answer. A claim path is the claim store, or an
- * application's transaction manager.
+ * Pauses listeners while the claim store does not answer, because their messages could not be claimed. Each claim path
+ * has its own breaker. A claim path is the claim store, or a transaction manager of the application.
  *
- * <p>The breaker opens after {@value #FAILURES} claims in a row without an answer. The next claim that is answered
- * closes the breaker. While the breaker is open, claims of deliveries in flight are repeated, and each repetition is a
- * probe. After a pause, a listener also makes a trial poll, because there may be no delivery in flight. The pause
- * doubles after each failed trial, up to 30 s.
+ * <p>The breaker opens after {@value #FAILURES} claims in a row without an answer, and closes with the next answer.
+ * While it is open, deliveries in flight repeat their claims, and each repetition can close it. There may be no
+ * delivery in flight, so a listener also makes trial polls. The first trial comes after a second. After each failed
+ * trial, the pause doubles, up to 30 s.
  */
 public final class CircuitBreaker implements PollGate {
 
@@ -45,7 +45,10 @@ public final class CircuitBreaker implements PollGate {
         this.clock = clock;
     }
 
-    /** Called when a listener begins to poll. The breaker logs when this listener is paused and when it polls again. */
+    /**
+     * Called when a listener begins to poll. From then on, the breaker logs when this listener is paused, and when it
+     * polls again.
+     */
     public void subscribe(Subscription subscription) {
         subscriptions.add(subscription);
     }

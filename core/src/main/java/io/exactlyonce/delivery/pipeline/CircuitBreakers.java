@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The circuit breakers: one for the claim store, and one for each application transaction manager. Each of these claim
- * paths has its own connections, so one path may fail while the others work.
+ * Keeps a circuit breaker for the claim store, and one for each transaction manager of the application. They have
+ * separate connections, so one may fail while the others work.
  */
 public final class CircuitBreakers {
 
@@ -24,9 +24,10 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Registers a transaction for {@link #of}, and returns the transaction.
+     * Registers a transaction, so that {@link #of} finds the breaker of its transaction manager.
      *
-     * @param manager the unique name of the transaction's manager
+     * @param manager the unique name of the transaction manager
+     * @return the same transaction
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {
         transactions.put(
@@ -39,8 +40,7 @@ public final class CircuitBreakers {
     /**
      * Returns the breaker for a listener.
      *
-     * @param transaction the transaction of the handler and its claim; {@code null} if the listener claims through the
-     *     store
+     * @param transaction the listener's transaction; {@code null} if the listener claims through the claim store
      */
     public CircuitBreaker of(@Nullable ClaimTransaction transaction) {
         return transaction == null ? claims : transactions.getOrDefault(transaction, claims);

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims the keys of several deliveries of one subscription, in one call of the store. A call that gets no answer is
- * repeated ({@link Repeats}). A delivery whose key is not acquired leaves the pipeline: it waits, is deleted or is
- * returned.
+ * Claims the keys of several deliveries of one subscription, in one call of the store. A call without an answer is
+ * repeated ({@link Repeats}). A delivery that does not get its key leaves the pipeline: it waits, or its message is
+ * deleted or returned.
  */
 final class Claiming {
 
@@ -47,10 +47,10 @@ final class Claiming {
     }
 
     /**
-     * Claims the keys that were not requested yet, in one call.
+     * Claims the keys that are not claimed yet, in one call.
      *
-     * @return completes when each key is acquired or refused, or when the call is not repeated any more; fails only
-     *     after a crash
+     * @return completes when the store has answered, or when the call is not repeated any more; fails only after a
+     *     crash
      */
     CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);
@@ -69,7 +69,7 @@ final class Claiming {
                 });
     }
 
-    /** Begins the deliveries whose listener has not stopped. Returns those of them whose keys are to be claimed. */
+    /** Starts the deliveries, unless their listener has stopped. Returns those whose keys are to be claimed. */
     List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
@@ -95,7 +95,7 @@ final class Claiming {
         observer.on(new DeliveryEvent.KeyMissing(delivery.subscription(), missing));
     }
 
-    /** Throws if the listener stopped before the processing of any delivery began. */
+    /** Throws if the listener stopped before any of the deliveries began. */
     static void requireStarted(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.attempt().begin()) {
@@ -135,7 +135,7 @@ final class Claiming {
         if (!(outcome instanceof Acquired acquired)) {
             refuse(delivery, outcome);
         } else if (!delivery.attempt().acquired(acquired, askedAt, claims::fence)) {
-            // The listener's stop ended this delivery before the store granted the claim.
+            // The listener stopped before the store granted the claim.
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
@@ -149,7 +149,7 @@ final class Claiming {
                 delivery.subscription(), delivery.attempt().key(), outcome));
     }
 
-    /** Returns the delivery with the delay of a delivery whose handler was not called. */
+    /** Decides to return a message whose claim got no answer, or whose key the store rejects. */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
             delivery.logLimited(

@@ -30,16 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deliveries in flight. Each delivery is renewed from its receive until its message is deleted, returned or
- * abandoned.
+ * Keeps the deliveries in flight. Each delivery is renewed until its message is deleted, returned or abandoned.
  *
  * <p>A listener stops in three steps, which may be repeated: {@link #beginStop}, {@link #interruptHandlers}, {@link
- * #endStop}. Renewals continue until the last step, so that SQS redelivers no message that is still being handled or
- * deleted.
+ * #endStop}. Renewals continue until the last step. Otherwise SQS would redeliver messages that are still being handled
+ * or deleted.
  *
- * <p>From the first step on, no handler of the listener begins, and the messages that were not handled are visible to
- * other consumers at once. There is one exception: a delivery on its last receive is still handled while its listener
- * waits for handlers, because its queue would not deliver the message again.
+ * <p>After the first step, no handler begins, and messages that were not handled are visible to other consumers at
+ * once. Messages on their last receive are an exception, because SQS would not deliver them again. They are still
+ * handled while the listener's stop waits for handlers.
  */
 public final class Deliveries {
 
@@ -57,13 +56,11 @@ public final class Deliveries {
     private final Set<Delivery> inFlight = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param renewer renews visibility timeouts and leases
      * @param claims looks up keys and releases claims
-     * @param policy decides on duplicates, and on the delay of returned deliveries
-     * @param observer is notified of the end of each delivery
+     * @param policy decides on duplicates, and on the delay of returned messages
+     * @param observer is notified when a delivery ends
      * @param clock monotonic, in nanoseconds
-     * @param mostWaiting how many deliveries may wait for the owners of their keys at any time; further ones are
-     *     returned
+     * @param mostWaiting limit of the deliveries that wait for the owners of their keys. Further ones are returned
      */
     public Deliveries(
             Renewer renewer,
@@ -86,8 +83,8 @@ public final class Deliveries {
     }
 
     /**
-     * Renews deliveries from now on, even if no thread is free for their handler yet. Returns the deliveries at once if
-     * their listener is stopping.
+     * Starts to renew received messages, even if no thread is free for their handler yet. If their listener is
+     * stopping, the messages are returned at once.
      */
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
@@ -112,10 +109,10 @@ public final class Deliveries {
     }
 
     /**
-     * Applies the decision on a delivery that has left its listener's pipeline. If there is no decision, the delivery
-     * has failed or was not claimed, and is returned with backoff. A delivery that was held back is returned at once.
+     * Applies the decision on a delivery that has left its listener's pipeline. A failed delivery without a decision is
+     * returned with backoff. A delivery that the listener's stop held back is returned at once.
      *
-     * @return whether the caller must delete the message. The message is renewed until the delete is confirmed
+     * @return whether the caller must delete the message. Renewals continue until SQS confirms the delete
      */
     public boolean settle(Delivery delivery) {
         Optional<DeliveryState> settled = delivery.settle();
@@ -136,7 +133,7 @@ public final class Deliveries {
                 notifyOfLastReceive(delivery);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
-            // The delivery failed after its handler had succeeded, for example in an interceptor.
+            // The handler succeeded, but the delivery failed later (for example in an interceptor).
             default -> logFailed(delivery, null);
         }
         return settled.get() == DeliveryState.DELETING;
@@ -152,7 +149,7 @@ public final class Deliveries {
         }
     }
 
-    /** Reports an attempt that failed on the last receive of its message, even if the attempt parked its key. */
+    /** Reports a failure on the last receive of a message, even if the message's key was parked. */
     private void notifyOfLastReceive(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
         if (most != null && delivery.isOnItsLastReceive() && delivery.attempt().failure() != null) {
@@ -183,9 +180,9 @@ public final class Deliveries {
     }
 
     /**
-     * Applies the decision on a delivery that must not be handled now, for example because its listener is stopping.
+     * Settles a delivery whose handler must not be called any more (for example because its listener stops).
      *
-     * @return whether the caller must delete the message. The message is renewed until the delete is confirmed
+     * @return whether the caller must delete the message. Renewals continue until SQS confirms the delete
      */
     public boolean settleWhileStopping(Delivery delivery) {
         delivery.holdBack();
@@ -193,14 +190,14 @@ public final class Deliveries {
     }
 
     /**
-     * Makes a delivery's message visible after a delay. The time that a returned delivery took is not measured, because
-     * a burst of quick failures would hide slow deliveries.
+     * Makes a message visible after a delay. The duration of a returned delivery is not reported, because many quick
+     * failures would hide slow deliveries.
      */
     void returnAfter(Delivery delivery, Duration delay) {
         returnAll(delivery.subscription(), Map.of(delivery, delay));
     }
 
-    /** Makes messages of one listener visible together, each after its delay. */
+    /** Makes several messages of one listener visible, each after its own delay. */
     void returnAll(Subscription subscription, Map<Delivery, Duration> delays) {
         if (delays.isEmpty()) {
             return;
@@ -225,8 +222,7 @@ public final class Deliveries {
     }
 
     /**
-     * Deletes the message of a delivery that has left the pipeline. The message is renewed until the queue confirms the
-     * delete.
+     * Deletes the message of a delivery that has left the pipeline. Renewals continue until SQS confirms the delete.
      */
     void delete(Delivery delivery) {
         try {
@@ -240,13 +236,10 @@ public final class Deliveries {
         }
     }
 
-    /**
-     * Ends a delivery that was not returned. If the delivery still holds a claim and its handler was not called,
-     * releases the claim.
-     */
+    /** Ends a delivery whose message is not returned. Releases the claim if the handler was not called. */
     void end(Delivery delivery) {
         delivery.visibility().stop();
-        // A delivery ends twice if its listener stops before the delete is confirmed. Only the first end is reported.
+        // A delivery ends twice if its listener stops before SQS confirms the delete. Only the first end is reported.
         if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
             observer.on(new DeliveryEvent.Delivered(
@@ -258,9 +251,9 @@ public final class Deliveries {
     }
 
     /**
-     * Called before the delete is requested from the queue.
+     * Called before the message is deleted.
      *
-     * @return completes when the delete may be requested, because all renewals that started before this call have ended
+     * @return completes when the delete may be sent. By then, all renewals that started before this call have ended
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
         return delivery.visibility().deleting();
@@ -272,15 +265,15 @@ public final class Deliveries {
         end(delivery);
     }
 
-    /** Called when the queue has rejected the delete. SQS may redeliver the message, as a duplicate. */
+    /** Called when SQS has rejected the delete. SQS may redeliver the message, as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery);
         end(delivery);
     }
 
     /**
-     * Abandons deliveries after a crash of their thread, as if the process had been killed. Renewals stop. No claim is
-     * released, and no message is returned or deleted. May be called twice for a delivery.
+     * Abandons deliveries whose thread crashed, as if the process had been killed. Renewals stop. No claim is released,
+     * and no message is returned or deleted. May be called twice for a delivery.
      */
     public void abandon(Collection<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
@@ -303,29 +296,29 @@ public final class Deliveries {
     /**
      * Begins the stop of a listener:
      * <ul>
-     * <li>Messages that no handler has started are made visible at once, except those on their last receive. This
-     * includes messages that arrive later.
+     * <li>Messages whose handler has not started become visible at once, except those on their last receive. Messages
+     * that arrive later are treated in the same way.
      * <li>Deliveries that wait for the owner of their key are returned.
      * <li>Running handlers continue.
      * </ul>
      */
     public void beginStop(Subscription subscription) {
-        // Comes first, so that deliveries that begin or arrive during the stop detect it.
+        // Comes first, so that deliveries that begin or arrive later see the stop.
         subscription.stop();
-        // Comes before the waits end. If the wait of a FIFO group's first message ended earlier, later messages would
-        // start.
+        // Comes before the waits end. The first message of a FIFO group may be waiting. If its wait ended earlier,
+        // later messages would start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
 
     /**
-     * Interrupts the handlers that are still running, except handlers that outlive the stop. If a handler ends soon
-     * after the interrupt, its outcome is recorded and its message is returned or deleted, before threads and database
-     * connections close. The claim of any other handler ends with its lease.
+     * Interrupts the handlers that are still running, and waits two seconds for them. If a handler ends in this time,
+     * its outcome is recorded and its message is returned or deleted, before database connections close. Otherwise its
+     * claim ends with its lease. Handlers that called the stop themselves are left out.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);
-        // Includes deliveries on their last receive, because the stop no longer waits for them.
+        // Deliveries on their last receive are returned, too, because the stop no longer waits for handlers.
         returnHeldBack(subscription, of(subscription));
         List<Delivery> running = of(subscription).stream()
                 .filter(delivery -> !delivery.isAbandoned() && !delivery.outlivesStop())
@@ -333,7 +326,7 @@ public final class Deliveries {
         running.forEach(Delivery::abandon);
         awaitLastMoment(subscription, running);
         for (Delivery delivery : running) {
-            // Settled here, because the pipeline may have no thread left to settle the delivery.
+            // The pipeline may have no thread left to settle the delivery.
             if (delivery.processed().isDone() && settleWhileStopping(delivery)) {
                 delete(delivery);
             }
@@ -341,8 +334,8 @@ public final class Deliveries {
     }
 
     /**
-     * Ends the listener's deliveries and their renewals. Leaves out deliveries that outlive the stop, because they end
-     * by themselves.
+     * Ends all deliveries of the listener, and their renewals. Handlers that called the stop themselves are left out,
+     * because they end by themselves.
      */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
@@ -360,7 +353,10 @@ public final class Deliveries {
         }
     }
 
-    /** Makes messages visible that no handler has started, except messages on their last receive. */
+    /**
+     * Makes messages visible whose handler has not started. Messages on their last receive are left out, because SQS
+     * would not deliver them again.
+     */
     private void returnUnstarted(Subscription subscription, Collection<Delivery> received) {
         returnHeldBack(
                 subscription,

@@ -16,48 +16,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes deliveries from their poll until their outcomes are recorded. Each step gets a list of deliveries of one
- * subscription. A single message is a list of one.
+ * Processes deliveries, from the claim of their keys to the record of their outcomes. Each step gets a list of
+ * deliveries of one subscription. A single message is a list of one.
  * <ol>
- * <li>{@link #claim} ({@link Claiming}): claims all keys in one call, with the poll or when a thread is free for the
- * deliveries. No thread waits for the store, except the handler's thread if the listener's keys are claimed there.
- * <li>{@link #admit} ({@link Admission}): leaves out deliveries whose lease has expired or whose group was stopped.
- * <li>{@link #handle} ({@link HandlerCall}): calls the reconciler, and then the handler, once. With {@code effects =
- * DATABASE}, the {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
- * <li>{@link Recording}: records completions, parkings and releases in one call after the handler. The handler's thread
- * does not wait for the store.
+ * <li>{@link #claim} ({@link Claiming}) claims all keys in one call, with the poll or when a thread is free for the
+ * deliveries. No thread waits for the store, unless the listener's keys are claimed on the handler's thread.
+ * <li>{@link #admit} ({@link Admission}) leaves out deliveries whose lease has expired, or whose FIFO group was
+ * stopped.
+ * <li>{@link #handle} ({@link HandlerCall}) calls the reconciler and then the handler. With {@code effects = DATABASE},
+ * {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
+ * <li>{@link Recording} records completions, parkings and releases in one call. The handler's thread does not wait for
+ * the store.
  * </ol>
  *
- * <p>A delivery is admitted up to four times:
+ * <p>Leases may expire while deliveries wait, so {@link #admit} is repeated up to four times:
  * <ol>
- * <li>when its key was claimed with its poll
+ * <li>when the key was claimed with the poll
  * <li>when the container has a thread for the delivery, before interceptors
- * <li>when its handler is to be called
+ * <li>when the handler is to be called
  * <li>after a reconciler, which may take long
  * </ol>
  *
- * <p>Then one compare-and-set of its state starts the handler. If the listener's stop changes the state first, the
- * handler is not called.
- *
- * <p>Each delivery is settled ({@link Deliveries#settle}) when it has left its listener's pipeline and its outcome is
- * recorded.
+ * <p>Then one compare-and-set of the delivery's state starts the handler. If the listener stops first, the handler is
+ * not called. At the end, {@link Deliveries#settle} deletes or returns the message.
  *
  * <p>Guaranteed:
  * <ul>
- * <li>The handler is called at most once, and gets the deliveries in their order. Each of their keys is claimed, unless
- * the policy permits a call without a key. A transaction calls the handler again in two cases: the handler named
- * deliveries that failed, or the connection was lost. Before the second call, all writes of the first are rolled back.
- * <li>A delivery's message is deleted only after the completion of its key is recorded, by this delivery or an earlier
- * one. Messages without a key are an exception.
- * <li>Each delivery of a batch is judged by its own claim, as if its message had come alone.
+ * <li>The handler is called at most once, and gets the deliveries in their order. All keys are claimed, unless the
+ * listener permits messages without a key.
+ * <li>A transaction may call the handler again if the handler named failed deliveries, or if the connection was lost.
+ * All writes of the first call are then rolled back.
+ * <li>A message is deleted only after this delivery or an earlier one has recorded the completion of its key. Messages
+ * without a key are an exception.
+ * <li>Each message of a batch is treated by its own claim, as if the message had come alone.
  * <li>The claim is held until the handler's future has ended and the outcome is recorded.
- * <li>A handler that must stop is interrupted once, if its method has not returned. After the method has returned a
- * future, the future is cancelled once. The end of a cancelled future does not show that the work has ended. So the
- * claim is not released, and ends with its lease.
+ * <li>A handler that must stop is interrupted at most once, and its future is cancelled at most once. The work may
+ * continue after its future was cancelled. So its claim is not released, and ends with its lease.
  * </ul>
  *
- * <p>Not guaranteed: if the process dies before the completion is recorded, the effects may happen again. The next
- * attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
+ * <p>Not guaranteed: if the process dies after the effects and before the completion is recorded, the effects may
+ * happen again. The next attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
  */
 public final class DeliveryPipeline {
 
@@ -71,13 +69,13 @@ public final class DeliveryPipeline {
     private final Executor cancellations;
 
     /**
-     * @param claims claims keys, and resolves claims
-     * @param policy settings for claims, and decisions on deliveries whose key is refused
-     * @param results writes handlers' results
-     * @param observer is notified of claims and handlers
+     * @param claims sends claims and their outcomes to the store
+     * @param policy the settings for claims, and the decisions on messages whose key could not be claimed
+     * @param results writes handlers' results as JSON
+     * @param observer is notified of claims and of handlers' calls
      * @param clock monotonic, in nanoseconds
-     * @param cancellations runs the cancellation of a handler's future, which may call the application's code; must not
-     *     run it on the caller's thread
+     * @param cancellations cancels handlers' futures. Must use another thread than the caller's, because {@code cancel}
+     *     may run the application's code
      */
     public DeliveryPipeline(
             RetryingClaimClient claims,
@@ -95,18 +93,18 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Claims the keys that were not requested yet, in one call.
+     * Claims the keys that are not claimed yet, in one call.
      *
-     * @return completes when each key is acquired or refused, or when the call is not repeated any more; fails only
-     *     after a crash
+     * @return completes when the store has answered, or when the call is not repeated any more; fails only after a
+     *     crash
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         return claiming.claim(deliveries);
     }
 
     /**
-     * Returns the deliveries that may be handled now, because they hold their keys and overtake no other delivery of
-     * their group. Ends the other deliveries, and releases their claims.
+     * Returns the deliveries whose handler may be called now: their keys are claimed, and they overtake no other
+     * delivery of their FIFO group. The other deliveries leave the pipeline, and their claims are released.
      */
     public List<Delivery> admit(List<Delivery> deliveries) {
         HandlerOutcome outcome = new HandlerOutcome();
@@ -119,10 +117,7 @@ public final class DeliveryPipeline {
         return pass(deliveries, (admission, delivery) -> admission.admits(delivery, outcome));
     }
 
-    /**
-     * Returns the deliveries that pass a check, which checks them in their order. The other deliveries leave the
-     * pipeline, and their claims are released.
-     */
+    /** Returns the deliveries that pass a check. The others leave the pipeline, and their claims are released. */
     private List<Delivery> pass(List<Delivery> deliveries, BiPredicate<Admission, Delivery> gate) {
         Admission admission = new Admission();
         List<Delivery> passed = new ArrayList<>(deliveries.size());
@@ -135,15 +130,14 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Handles deliveries of one subscription. Their keys are held, or are claimed in the handler's transaction. The
-     * outcome is recorded after the handler, and {@link Delivery#processed()} completes when it is recorded.
+     * Calls the handler with deliveries of one subscription. Their keys are already claimed, or are claimed in the
+     * handler's transaction. {@link Delivery#processed()} completes when the outcome is recorded.
      *
      * @param deliveries in their order
      * @return the handler's result for a single delivery, and {@code null} for a batch. If the handler returned a
-     *     future, returns a future that ends with the work. This future has the same result. If the work fails, the
-     *     future fails, and this method throws nothing
+     *     future, this is a future, too. It completes with the same result or failure when the work has ended
      * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if a claim was lost
-     *     before the handler was called. Further failures are suppressed in the exception
+     *     before the handler was called. Further failures are its suppressed exceptions
      */
     public @Nullable Object handle(List<Delivery> deliveries, Handler handler) throws Throwable {
         if (areTransactional(deliveries)) {
@@ -162,8 +156,8 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Admits deliveries, starts the listener's timeout, and reconciles keys in doubt. The timeout covers the reconciler
-     * and the handler.
+     * Admits deliveries, starts the listener's timeout, and calls the reconciler for keys in doubt. So the timeout
+     * includes the time of the reconciler.
      */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
@@ -186,12 +180,12 @@ public final class DeliveryPipeline {
         return false;
     }
 
-    /** Returns the handler that claims the keys of these deliveries within its transactions. */
+    /** Returns a handler that claims the keys of these deliveries in its own transactions. */
     public TransactionalHandler transactions(List<Delivery> deliveries) {
         return new TransactionalHandler(claims, claiming, recording, observer, clock, deliveries);
     }
 
-    /** Releases the claims of the deliveries whose handler was not called. */
+    /** Releases the claims of deliveries whose handler was not called. */
     public void releaseUnhandled(List<Delivery> deliveries) {
         List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {

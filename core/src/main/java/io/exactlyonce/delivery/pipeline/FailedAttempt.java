@@ -8,22 +8,22 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.List;
 
 /**
- * Decides on the key of an attempt that failed. An attempt that was stopped does not count as an attempt that threw.
+ * Decides whether to park or to release a key after its handler failed. A handler that was stopped does not count
+ * toward {@code maxAttempts}.
  */
 public final class FailedAttempt {
 
-    /** The reason for releasing a claim without a call of the handler. */
+    /** Recorded as the reason if a claim is released and the handler was not called. */
     static final String NOT_CALLED = "the handler was not called";
 
     private FailedAttempt() {}
 
     /**
-     * Parks or releases the key. If the attempt was stopped, the key is in doubt, because the attempt may have had
-     * effects that it could not report.
+     * Parks or releases the key. If the handler was stopped, the key is in doubt, because the handler may have had
+     * effects before.
      *
-     * @param claim the claim of the attempt
-     * @param failure the attempt's exception
-     * @param stopped whether the engine stopped the attempt
+     * @param failure the handler's exception
+     * @param stopped whether the handler was stopped from outside (for example by its timeout)
      */
     public static ClaimResolution resolution(
             HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
@@ -37,10 +37,10 @@ public final class FailedAttempt {
     }
 
     /**
-     * Parks or releases the key of a handler whose advice failed before it called the method. The key is never in
-     * doubt, because the method was not called and so had no effect.
+     * Parks or releases the key if the handler's advice failed before it called the handler's method. The key is not in
+     * doubt, because the method had no effect.
      *
-     * @param stopped whether the engine requested the stop of the advice
+     * @param stopped whether the advice was stopped from outside (for example by the timeout)
      */
     static ClaimResolution notCalled(HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
         String what = NOT_CALLED + ": ";

@@ -12,8 +12,8 @@ public interface Handler {
     /**
      * Calls the handler, on the caller's thread.
      *
-     * @param deliveries the deliveries whose keys are held, in order; at least one
-     * @return the result; a {@link CompletionStage} if the work may continue after the method returned
+     * @param deliveries at least one, in their order. Their keys are claimed
+     * @return the handler's result; a {@link CompletionStage} if the work may continue after the method has returned
      * @throws Throwable the handler's exception
      */
     @Nullable Object handle(List<Delivery> deliveries) throws Throwable;

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call of a handler with deliveries whose keys are held. The call lasts until the handler's work has ended and its
- * outcome is being sent to the store.
+ * One call of a handler with deliveries whose keys are claimed. If the handler returns a future, the call lasts until
+ * the future has completed. Then the outcome is sent to the store.
  */
 final class HandlerCall {
 
@@ -35,9 +35,9 @@ final class HandlerCall {
     private final Cancellation call = new Cancellation();
 
     /**
-     * @param called the deliveries with which the handler is called now
-     * @param cancellations runs the cancellation of the handler's future
-     * @param outcome contains the failures of the deliveries that were left out
+     * @param called the deliveries that the handler gets
+     * @param cancellations cancels the handler's future
+     * @param outcome already contains the failures of deliveries that the handler does not get
      */
     HandlerCall(
             List<Delivery> called,
@@ -53,8 +53,8 @@ final class HandlerCall {
     }
 
     /**
-     * Calls the handler. Returns its result. If the handler returned a future, returns a future that ends with the
-     * work.
+     * Calls the handler, and returns its result. If the handler returned a future, returns a future that completes
+     * after the work has ended.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // The caller requested this future.
     @Nullable Object make(Handler handler) throws Throwable {
@@ -80,7 +80,7 @@ final class HandlerCall {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // The handler's work continues, but nothing can detect its end.
+            // The work may continue, but nothing can detect its end.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
@@ -103,8 +103,8 @@ final class HandlerCall {
     }
 
     /**
-     * Called when the handler's work has ended. If the engine cancelled the handler's future, the future has ended, but
-     * the work may continue.
+     * Called when the handler's work has ended, and also when its future was cancelled. In the second case, the work
+     * may continue.
      */
     private void ended(@Nullable Object result, @Nullable Throwable thrown) {
         Throwable refused = thrown == null ? call.refusal() : thrown;
@@ -123,8 +123,8 @@ final class HandlerCall {
     }
 
     /**
-     * Returns the failure of a handler that returned unfinished work, such as a publisher. The work may continue, so
-     * the key is in doubt. Returns {@code null} for all other results.
+     * Returns an exception if the handler's result means that its work may not have ended (for example a publisher).
+     * The key is then in doubt. Returns {@code null} for all other results.
      */
     static @Nullable Throwable unfinished(List<Delivery> called, @Nullable Object result) {
         Class<?> type = UnfinishedWork.in(result);
@@ -135,7 +135,7 @@ final class HandlerCall {
                                 .formatted(called.get(0).subscription().listener(), type.getName()));
     }
 
-    /** Returns the failure of a handler whose result names failed items; {@code null} for all other results. */
+    /** Returns an exception if the handler's result names failed items, and else {@code null}. */
     static @Nullable Throwable failedItems(List<Delivery> called, @Nullable Object result) {
         return result instanceof BatchResult
                 ? FailedItems.in(
@@ -176,7 +176,8 @@ final class HandlerCall {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
         Map<Integer, Throwable> named = whole.ofItems();
-        // If a handler stops because one claim is lost, its effects under the other claims are in doubt, too.
+        // One lost claim stops the handler for the whole batch. By then, it may have had effects for the other claims,
+        // so all keys are in doubt.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The result and the failures of deliveries that are handled together. The caller of the handler gets both. */
+/** Collects the result and the failures of deliveries that are handled together, for the caller of the handler. */
 final class HandlerOutcome {
 
     private final List<Throwable> failures = new ArrayList<>(0);
@@ -23,7 +23,7 @@ final class HandlerOutcome {
         failures.add(failure);
     }
 
-    /** Adds the handler's exception in front of all other failures. */
+    /** Adds the handler's own exception in front of all other failures, so that it is thrown. */
     void addHandlers(Throwable thrown) {
         failures.add(0, thrown);
     }
@@ -32,7 +32,7 @@ final class HandlerOutcome {
         return failures;
     }
 
-    /** Returns the first failure. The other failures are suppressed in it. Returns {@code null} if there is none. */
+    /** Returns the first failure, with the others as suppressed exceptions. Returns {@code null} if nothing failed. */
     @Nullable Throwable failure() {
         if (failures.isEmpty()) {
             return null;

@@ -9,10 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reports the call of a handler to observers: the method's begin and return on the handler's thread, and later the end
- * of the work.
- */
+/** Notifies observers of a handler's call: when the method begins, when it returns, and later when the work ends. */
 final class ObservedCall {
 
     private final List<Delivery> called;

@@ -19,8 +19,8 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * Calls a listener's reconciler once for each delivery whose key is in doubt. If a delivery is stopped during this
- * call, the other deliveries of the batch are still handled.
+ * Calls a listener's reconciler for each delivery whose key is in doubt. If a delivery is stopped during this call, the
+ * other deliveries of the batch are still handled.
  */
 final class Reconciling {
 
@@ -29,7 +29,7 @@ final class Reconciling {
     private final HandlerOutcome outcome;
     private final BiFunction<Delivery, @Nullable Object, ClaimResolution> completion;
 
-    /** @param completion makes the completion of a delivery from the reconciler's result */
+    /** @param completion makes the completion of a delivery's claim, with the reconciler's result */
     Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimResolution> completion) {
         this.outcome = outcome;
         this.completion = completion;
@@ -42,7 +42,7 @@ final class Reconciling {
 
     /**
      * Returns whether to call the handler for a delivery. Returns false if the delivery is not admitted, or if the
-     * reconciler completed or parked its key, or failed.
+     * reconciler failed, or has completed or parked the key.
      */
     boolean admits(Admission admission, Delivery delivery) {
         Reconciler<?> reconciler = delivery.attempt().spec().doubt().reconciler();
@@ -91,7 +91,10 @@ final class Reconciling {
         return false;
     }
 
-    /** Returns the payload as the class that a reconciler requests. A primitive class stands for its wrapper class. */
+    /**
+     * Casts the payload to the class that a reconciler requests. For {@code int.class}, the payload may be an {@link
+     * Integer}.
+     */
     @SuppressWarnings("unchecked") // The payload is an instance of the class.
     static <T> T cast(@Nullable Object payload, Class<T> type, String listener) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type).isInstance(payload)) {

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records the outcomes of deliveries: completions, parkings and releases in one call. The handler's thread does not
- * wait for the store. A delivery leaves the pipeline when the store has answered, or when its record is not repeated
- * any more.
+ * Records the outcomes of deliveries in one call of the store: completions, parkings and releases. The handler's thread
+ * does not wait for the store. A delivery leaves the pipeline when the store has answered, or when the call is not
+ * repeated any more.
  */
 final class Recording {
 
@@ -42,8 +42,8 @@ final class Recording {
     }
 
     /**
-     * Returns the result as JSON; {@code null} if there is none. Also {@code null} if the result cannot be written as
-     * JSON, because the effect has happened and the claim must be completed in any case.
+     * Returns the result as JSON. Returns {@code null} if there is none, or if it cannot be written. The effect has
+     * happened, so the claim is completed even without a result.
      */
     @Nullable String json(Delivery delivery, @Nullable Object result) {
         return result == null || !delivery.attempt().keepsResult()
@@ -52,8 +52,8 @@ final class Recording {
     }
 
     /**
-     * Records the outcomes of deliveries in one call. A claim that seems lost is completed, too, because only the store
-     * decides whether another worker has taken the key over. If no worker has, the effect is recorded.
+     * Records the outcomes of deliveries in one call. A lease that has expired here does not matter: the completion is
+     * sent, and counts if no other worker has taken the key over.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -70,8 +70,8 @@ final class Recording {
         if (resolutions.isEmpty()) {
             return;
         }
-        // The next message of a FIFO group begins when this outcome is recorded, so the record is sent at once.
-        // Completions of standard queues may wait for further ones, to share a transaction.
+        // The next message of a FIFO group waits for this answer, so the outcome is sent at once. Completions of
+        // standard queues may wait for others, to share a transaction.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         Boundary.whenComplete(
@@ -96,9 +96,9 @@ final class Recording {
     }
 
     /**
-     * Returns whether to repeat the record. A completion is repeated until the listener's stop abandons the delivery.
-     * Any other outcome is repeated a few times, and after that until the delivery is abandoned or another consumer may
-     * have the message.
+     * Returns whether to repeat the call. A completion is repeated until the listener's stop abandons the delivery.
+     * Another outcome is repeated a few times. After that, it is repeated only until the delivery is abandoned or its
+     * visibility timeout is over.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
@@ -126,7 +126,7 @@ final class Recording {
         delivery.endProcessing();
     }
 
-    /** Called when the attempt has parked its key. The handler is not called again before an operator decides. */
+    /** Returns the message after its key was parked by this attempt, and notifies the observer. */
     void parked(Delivery delivery) {
         delivery.decide(policy.parked(delivery));
         observer.on(new DeliveryEvent.Parked(
@@ -164,7 +164,7 @@ final class Recording {
     }
 
     /**
-     * Ends the processing. If the delivery was held back, does nothing, because the listener's stop ends the
+     * Ends the processing. If the listener's stop held the delivery back, does nothing, because the stop ends the
      * processing.
      */
     static void endProcessing(Delivery delivery) {

@@ -5,16 +5,16 @@ import io.exactlyonce.queue.Subscription;
 import java.util.List;
 
 /**
- * Decides whether a claim without an answer is repeated. A claim is repeated only while one of its deliveries may still
- * be handled. The number of repetitions is:
+ * Decides whether to repeat a claim that got no answer. Never repeats it if none of its deliveries may be handled any
+ * more. Otherwise:
  * <ul>
- * <li>unlimited while no claim on the path is answered
- * <li>small while other claims are answered
- * <li>always unlimited if a message is on its last receive, because the message would otherwise leave its queue without
- * a call of its handler
+ * <li>While no claim on the same path is answered, repeats it without a limit.
+ * <li>If a message is on its last receive, repeats it without a limit. Otherwise the message would move to the
+ * dead-letter queue without a call of its handler.
+ * <li>In all other cases, repeats it a few times.
  * </ul>
  *
- * <p>After a few failures, the deliveries of this claim count as waiting.
+ * <p>After a few failures, the deliveries of this claim are counted as waiting.
  */
 final class Repeats {
 
@@ -33,7 +33,7 @@ final class Repeats {
     boolean shouldRetry(Throwable failure) {
         subscription.gate().unanswered(failure);
         boolean isPaused = subscription.gate().isPaused();
-        // An attempt that began or ended in an outage does not count, because other claims got no answer either.
+        // Failures during an outage do not count, because other claims got no answer either.
         alone += isPaused || wasPaused ? 0 : 1;
         wasPaused = isPaused;
         if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {

@@ -39,9 +39,9 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Claims keys and resolves claims. A call that gets no answer is repeated unchanged, with the same claim ids. No thread
- * waits between the repetitions. If only the reply was lost, the repeated request finds its own claim, whose lease
- * counts from the attempt that is answered.
+ * Claims keys and resolves claims. Calls without an answer are repeated. A repeated call has the same claim ids. So if
+ * only the answer was lost, the store finds the claim of the first call and grants it. The lease counts from the
+ * attempt that is answered. No thread waits between the attempts.
  *
  * <p>The first failure of an outage is logged with its stack trace, and each further failure in one line. The outage
  * ends when no call is being repeated.
@@ -50,7 +50,7 @@ public final class RetryingClaimClient {
 
     private static final Logger log = LoggerFactory.getLogger(RetryingClaimClient.class);
 
-    /** The number of attempts of a call that is repeated only a few times. */
+    /** Limit of attempts for a call that is repeated only a few times. */
     static final int FEW = 3;
 
     private final ClaimStore store;
@@ -59,7 +59,7 @@ public final class RetryingClaimClient {
     private final AtomicInteger repeating = new AtomicInteger();
     private final AtomicBoolean isLogged = new AtomicBoolean();
 
-    /** The condition for repeating a call without an answer. */
+    /** Decides whether to repeat a call that got no answer. */
     @FunctionalInterface
     interface RetryCondition {
 
@@ -74,8 +74,8 @@ public final class RetryingClaimClient {
     /**
      * Makes a client.
      *
-     * @param store the store of the claims
-     * @param async the same store. Its calls do not make a thread wait
+     * @param store answers on the caller's thread
+     * @param async the same store, but answers later with a future
      * @param scheduler delays repeated calls
      */
     public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, EngineScheduler scheduler) {
@@ -87,9 +87,8 @@ public final class RetryingClaimClient {
     /**
      * Claims keys.
      *
-     * <p>If the call got no answer and is not repeated any more, the store may have recorded the claims, and one
-     * request releases them. So the next attempt at a key does not wait for a lease, and finds no key in doubt. No
-     * release is needed if the call never reached the store.
+     * <p>If no attempt is answered, the store may have recorded the claims nevertheless, so they are released. The next
+     * delivery then finds its key free and not in doubt. If no attempt reached the store, nothing is released.
      *
      * @param requests at least one
      */
@@ -98,10 +97,11 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Resolves claims. If a result cannot be stored, the claim is completed without its result.
+     * Resolves claims: completes, parks or releases them. If a result cannot be stored, its claim is completed without
+     * a result.
      *
      * @param resolutions at least one
-     * @param isAwaited whether a caller, or the next message of a group, waits for the answer
+     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
      */
     CompletableFuture<Set<ClaimId>> resolve(
             List<ClaimResolution> resolutions, boolean isAwaited, RetryCondition condition) {
@@ -123,9 +123,9 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, so that the key is not in doubt. Does nothing for
-     * a claim that a transaction holds, because the transaction itself releases the claim. An unprotected delivery has
-     * no claim to release.
+     * Releases the claim of a delivery whose handler was not called, so the key is not in doubt. Does nothing if the
+     * key was claimed in a transaction, because the end of the transaction releases the claim. Does nothing if there is
+     * no claim.
      *
      * @return completes when the release is answered or has failed. A failure is logged
      */
@@ -160,8 +160,8 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Claims a key on the caller's thread, which waits for the answer. A call without an answer is repeated a few
-     * times. An interrupt ends the repetitions.
+     * Claims a key, and waits for the answer. A call without an answer is repeated a few times. An interrupt ends the
+     * repetitions.
      */
     public ClaimOutcome awaitClaim(ClaimRequest request) {
         AtomicBoolean wanted = new AtomicBoolean(true);
@@ -174,11 +174,11 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Resolves a claim on the caller's thread, which waits for the answer. A call without an answer is repeated a few
-     * times, and after that as long as the resolution is wanted.
+     * Resolves a claim, and waits for the answer. A call without an answer is repeated a few times, and after that as
+     * long as {@code wanted} returns true.
      *
-     * @return whether the resolution is recorded; false if the claim was lost
-     * @throws RuntimeException the reason why the call got no answer
+     * @return false if the claim was lost
+     * @throws RuntimeException if the call got no answer
      */
     public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
         return await(resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean()))
@@ -194,7 +194,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    /** Waits until the call is answered or has finally failed. Returns false if an interrupt ends the wait. */
+    /** Waits until the call has ended, with or without an answer. Returns false if an interrupt ends the wait. */
     private static boolean isAnswered(CompletableFuture<?> answer) {
         try {
             answer.get();
@@ -207,7 +207,7 @@ public final class RetryingClaimClient {
         return true;
     }
 
-    /** Returns an infinite sequence of pauses between attempts. The pauses grow up to a limit. */
+    /** Returns endless pauses between attempts. The pauses grow up to two seconds. */
     static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(100, 2);
         pauses.setMaxInterval(2_000);
@@ -215,7 +215,7 @@ public final class RetryingClaimClient {
         return pauses.start();
     }
 
-    /** Pauses on the caller's thread. Returns false if an interrupt ends the pause. */
+    /** Waits for the next pause. Returns false if an interrupt ends it. */
     boolean pause(BackOffExecution pauses) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         scheduler.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
@@ -228,10 +228,9 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Binds the caller's transaction to a claim. The call is not repeated, because a failure ends the caller's
-     * transaction.
+     * Ties the caller's transaction to a claim. Not repeated, because a failure ends the caller's transaction.
      *
-     * @return whether this transaction sees that the claim still holds its key
+     * @return whether the claim still holds its key, as far as the caller's transaction can see
      * @throws UnsupportedOperationException if the store shares no transactions with applications
      */
     public boolean fence(ClaimId claim) {
@@ -248,17 +247,17 @@ public final class RetryingClaimClient {
         return failure == null ? "" : PrintableException.reason(failure);
     }
 
-    /** Returns a text that names keys for a log: a single key, or the first key and the number of keys. */
+    /** Names the keys for the log: a single key, or the first key and the number of keys. */
     private static <T> String named(List<T> entries, Function<T, ClaimKey> key) {
         ClaimKey first = key.apply(entries.get(0));
         return entries.size() == 1 ? first.toString() : "%d keys, %s first,".formatted(entries.size(), first);
     }
 
     /**
-     * A call of the store, and its repetitions.
+     * A call of the store, with its repetitions.
      *
-     * @param <A> the answer of the store
-     * @param <T> the answer that the caller gets
+     * @param <A> the store's answer
+     * @param <T> the answer for the caller
      */
     private abstract class RepeatedCall<A, T> {
 
@@ -277,9 +276,9 @@ public final class RetryingClaimClient {
         abstract CompletableFuture<A> ask();
 
         /**
-         * Converts the store's answer to the caller's.
+         * Converts the store's answer for the caller.
          *
-         * @throws ClaimStoreUnavailableException if the answer is not complete, so that the call is to be repeated
+         * @throws ClaimStoreUnavailableException if the answer is incomplete. The call is then repeated
          */
         abstract T read(A given);
 
@@ -289,7 +288,6 @@ public final class RetryingClaimClient {
         /** Returns the name of the call, for a log. */
         abstract String what();
 
-        /** Returns the names of the call's keys, for a log. */
         abstract String keys();
 
         CompletableFuture<T> begin() {
@@ -318,8 +316,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // An attempt that found the store busy did not reach the store, but an earlier attempt may have. The
-            // earlier failure is kept, because it decides whether claims are to be released.
+            // A busy store was not reached by this attempt, but an earlier attempt may have reached it. So the earlier
+            // failure is kept. It decides whether claims are released.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
@@ -346,7 +344,7 @@ public final class RetryingClaimClient {
             answer.completeExceptionally(reason);
         }
 
-        /** Ends the call, even after a crash. Returns false if the call ended before. */
+        /** Ends the call. Returns false if the call has ended before. */
         private boolean end() {
             if (isEnded) {
                 return false;
@@ -378,7 +376,10 @@ public final class RetryingClaimClient {
             return given;
         }
 
-        /** Releases the claims that the store may have recorded. Does nothing if no attempt reached the store. */
+        /**
+         * Releases the claims, because the store may have recorded them. A busy store was never reached, so nothing is
+         * released.
+         */
         @Override
         void givenUp(Throwable reason) {
             if (reason instanceof ClaimStoreBusyException) {

@@ -28,20 +28,21 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Handles deliveries in one transaction, which claims the keys of all deliveries, calls the handler, and completes the
- * claims. If the transaction fails, even at its commit, the messages are redelivered and find the outcome. There is no
- * lease to lose, so the handler is stopped only by its listener's stop or its timeout.
+ * Handles deliveries in one transaction: claims their keys, calls the handler, and completes the claims. If the
+ * transaction fails, even at its commit, the messages are redelivered. If the commit had succeeded, the redelivered
+ * messages find their keys completed. There is no lease, so only the listener's stop or its timeout can stop the
+ * handler.
  *
- * <p>Advice outside of the transaction may call the handler again after a failure. Each such call is a new transaction,
- * for the deliveries that are not committed yet. When the advice has ended, the last failure of each delivery is
- * applied.
+ * <p>Advice outside of the transaction (for example a retry) may call the handler again after a failure. Each call is a
+ * new transaction, with the deliveries that are not committed yet. When the advice has ended, the last failure of each
+ * delivery counts.
  *
- * <p>If the handler names failed deliveries, the whole transaction is rolled back. The other deliveries are handled in
- * another transaction, without the failed deliveries and without deliveries that must not overtake those.
+ * <p>If the handler names failed deliveries, the whole transaction is rolled back. Another transaction handles the
+ * other deliveries, except those that must not overtake a failed one.
  *
- * <p>If the claims get no answer, they are repeated like other claims ({@link Repeats}), but the handler's thread
- * waits. A transaction that loses its connection is repeated once. After a second loss its messages fail, because the
- * handler itself may be the reason for the loss.
+ * <p>If the claims get no answer, they are repeated ({@link Repeats}) while the handler's thread waits. A transaction
+ * that loses its connection is repeated once. After a second loss its messages fail, because the handler itself may be
+ * the reason for the loss.
  */
 public final class TransactionalHandler implements AutoCloseable {
 
@@ -65,7 +66,7 @@ public final class TransactionalHandler implements AutoCloseable {
     /**
      * The failure of a delivery's latest attempt.
      *
-     * @param reasonToPark why to park the key; {@code null} if the key is not to be parked
+     * @param reasonToPark {@code null} if the key is not to be parked
      */
     private record Failed(Throwable failure, @Nullable String reasonToPark) {}
 
@@ -86,11 +87,11 @@ public final class TransactionalHandler implements AutoCloseable {
 
     /**
      * Handles the deliveries whose keys are free. Advice may call this method again. After a failure, the handler then
-     * runs in a new transaction, unless the listener has stopped. After a success, the same result is returned.
+     * runs in a new transaction, unless the listener has stopped. After a success, the same result is returned again.
      *
      * @return the handler's result for a single delivery, and {@code null} for a batch
      * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener stopped
-     *     before the handler was called. Further failures are suppressed in the exception
+     *     before the handler was called. Further failures are its suppressed exceptions
      */
     public @Nullable Object handle(Handler handler) throws Throwable {
         enter();
@@ -128,8 +129,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Applies the failures of the deliveries. If advice has not waited for a transaction on another thread, the
-     * failures are applied when this transaction ends.
+     * Applies the failures when the advice has ended. If a transaction still runs on another thread, its end applies
+     * the failures.
      */
     @Override
     public void close() {
@@ -153,7 +154,10 @@ public final class TransactionalHandler implements AutoCloseable {
         batch.forEach(Recording::endProcessing);
     }
 
-    /** Returns the deliveries that still need a transaction, because they are neither committed nor decided. */
+    /**
+     * Returns the deliveries that still need a transaction. Committed deliveries do not, nor do those whose message is
+     * to be returned or deleted.
+     */
     private List<Delivery> open() {
         if (!isStarted) {
             Claiming.requireStarted(batch);
@@ -178,10 +182,7 @@ public final class TransactionalHandler implements AutoCloseable {
         return open;
     }
 
-    /**
-     * Parks a key. The rollback of the attempt's transactions has undone the claim, so the key is claimed once more in
-     * order to park it.
-     */
+    /** Parks a key. The rollback has removed the claim, so the key is claimed once more before it is parked. */
     private void park(Delivery delivery, String reason) {
         ClaimRequest request = delivery.attempt().request();
         try {
@@ -204,7 +205,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** The work of one transaction. Calls the handler with the deliveries whose keys are free. */
+    /** One transaction. Its handler gets the deliveries whose keys are free. */
     private final class Work implements ClaimTransaction.BatchWork {
 
         private final List<Delivery> open;
@@ -224,7 +225,7 @@ public final class TransactionalHandler implements AutoCloseable {
             this.scope = observer.claiming(open);
         }
 
-        /** Runs the transaction. Returns the deliveries that need another transaction. */
+        /** Returns the deliveries that need another transaction. */
         List<Delivery> execute() {
             Exception failure = executeOnce();
             if (failure == null) {
@@ -241,7 +242,7 @@ public final class TransactionalHandler implements AutoCloseable {
             return failure instanceof ClaimStoreUnavailableException why ? lost(thrown, why) : failed(thrown);
         }
 
-        /** Runs the transaction. Returns why the transaction was rolled back; {@code null} if it was committed. */
+        /** Returns why the transaction was rolled back; {@code null} if it was committed. */
         private @Nullable Exception executeOnce() {
             try {
                 List<ClaimRequest> requests = new ArrayList<>(open.size());
@@ -265,7 +266,7 @@ public final class TransactionalHandler implements AutoCloseable {
             }
         }
 
-        /** Called if the database answered that the keys cannot be claimed. */
+        /** Called if the database rejected the claims, so that a repetition would not help. */
         private List<Delivery> refused(Exception why) {
             endRepeats();
             scope.end(List.of(), why);
@@ -280,7 +281,7 @@ public final class TransactionalHandler implements AutoCloseable {
             called = admit(acquired);
             if (called.size() == acquired.size()) {
                 called.forEach(this::claimed);
-                // The listener may have stopped before the handler of a delivery begins.
+                // The listener may have stopped since the last check.
                 called = called.stream().filter(Delivery::beginHandling).toList();
             }
             if (called.size() < acquired.size()) {
@@ -303,8 +304,7 @@ public final class TransactionalHandler implements AutoCloseable {
             Throwable thrown = null;
             try (call) {
                 Object returned = handler.handle(called);
-                // Unfinished work of another thread is a failure, because the transaction belongs to this thread and
-                // ends before the work.
+                // Work that continues on another thread is a failure, because the transaction ends before that work.
                 Throwable failed = call.refusal();
                 if (failed == null) {
                     failed = HandlerCall.unfinished(called, returned);
@@ -328,8 +328,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Returns the deliveries that acquired their keys. Decides on the other deliveries at once, because their
-         * outcome does not depend on this transaction.
+         * Returns the deliveries whose keys were claimed. Decides on the others at once, because this transaction does
+         * not change their outcome.
          */
         private List<Delivery> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
@@ -383,8 +383,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called if the claims got no answer, so that the handler was not called. Returns the deliveries that are
-         * claimed again.
+         * Called if the claims got no answer, so that the handler was not called. Returns the deliveries to claim
+         * again.
          */
         private List<Delivery> unanswered(ClaimStoreUnavailableException why) {
             scope.end(List.of(), why);
@@ -412,8 +412,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called if the transaction lost its connection. Its writes are lost, unless the commit had succeeded. After a
-         * commit that succeeded, the next claim finds the keys completed.
+         * Called if the transaction lost its connection. If the commit had succeeded, the next claim finds the keys
+         * completed. Otherwise all writes are lost.
          */
         private List<Delivery> lost(Throwable failure, ClaimStoreUnavailableException why) {
             if (call.wasStopped() || !mayRepeat) {
@@ -432,7 +432,7 @@ public final class TransactionalHandler implements AutoCloseable {
 
         /**
          * Called after a rollback. Keeps the failures until {@link #close}. Returns the deliveries that have not
-         * failed, which are handled again without the failed ones.
+         * failed, for another transaction.
          */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
@@ -456,10 +456,9 @@ public final class TransactionalHandler implements AutoCloseable {
         /**
          * Returns why to park the key; {@code null} if the key is not to be parked.
          *
-         * <p>A rollback leaves no trace of the attempt in the store, so the receives of the message are counted as
-         * attempts. An attempt does not count if an interrupt or a lost claim ended it, or if the engine stopped the
-         * advice before the handler's method was called. If the store gave no answer, the key is never parked, because
-         * a repetition may help.
+         * <p>The rollback has removed the attempt from the claim table. So the receives of the message are counted
+         * instead of the attempts. An attempt that was stopped does not count. If the store gave no answer, the key is
+         * never parked, because a repetition may help.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             if (failure instanceof ClaimStoreUnavailableException) {
@@ -474,8 +473,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Leaves out failures that are only a consequence of an earlier failure, which aborted the transaction. If all
-         * failures are such consequences, all are kept.
+         * Leaves out failures that only follow from an earlier failure, which has aborted the transaction. If there are
+         * no others, keeps them all.
          */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);
@@ -484,7 +483,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** The end of the work within a transaction. The commit may still fail. */
+    /** The result of the work in a transaction, before the commit. */
     private sealed interface End {}
 
     private record Succeeded(@Nullable Object result) implements End {}
@@ -492,12 +491,11 @@ public final class TransactionalHandler implements AutoCloseable {
     private record HandlerFailed(Throwable thrown) implements End {}
 
     /**
-     * The handler was not called, because some deliveries must not be handled now. The other deliveries need another
-     * transaction.
+     * The handler was not called, because some deliveries must not be handled now. The others need another transaction.
      */
     private record LeftOver() implements End {}
 
-    /** Thrown to roll the transaction back. The {@link End} contains the reason. */
+    /** Thrown to roll the transaction back. {@link End} contains the reason. */
     private static final class RolledBack extends Exception {
         RolledBack(String why) {
             super(why, null, false, false);

@@ -15,11 +15,11 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * Gives a listener's reconciler the payload that the handler takes. Checks the reconciler's results before they are
- * stored, because a wrong result would otherwise fail much later, when it is read, without a trace of its origin.
+ * Passes a listener's reconciler the same payload as the handler gets, and checks the reconciler's results before they
+ * are stored. A wrong result would otherwise fail much later, when it is read.
  *
  * @param reconciler the application's own reconciler
- * @param payload converts a message to the payload that the handler takes, such as the content of an SNS notification
+ * @param payload converts a message to the handler's payload (for example to the content of an SNS notification)
  * @param result the type that the handler returns; {@link ResolvableType#NONE} if its result is not stored
  */
 public record TypedReconciler(
@@ -27,11 +27,10 @@ public record TypedReconciler(
         implements Reconciler<@Nullable Object> {
 
     /**
-     * Returns the result type that the reconciler's class declares, if it does not fit the handler's result type:
-     * neither type is assignable to the other.
+     * Returns the result type of the reconciler's class, if it cannot be the handler's result type.
      *
-     * @return {@code null} if the types fit, if the result is not stored, or if the class declares no type, such as the
-     *     class of a lambda
+     * @return {@code null} if the types fit, if the result is not stored, or if the class declares no type (for example
+     *     a lambda)
      */
     public @Nullable ResolvableType unfitType() {
         ResolvableType found = ResolvableType.forClass(AopUtils.getTargetClass(reconciler))
@@ -74,8 +73,8 @@ public record TypedReconciler(
     }
 
     /**
-     * Returns the class of the value or element that does not fit a type; {@code null} if the value and its elements
-     * all fit.
+     * Returns the class of the value, or of the first element in it, that does not fit the type; {@code null} if all
+     * fit.
      */
     private static @Nullable Class<?> misfit(Object value, ResolvableType type) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type.toClass()).isInstance(value)) {
@@ -102,7 +101,7 @@ public record TypedReconciler(
         return null;
     }
 
-    /** An attempt whose payload is the one that the handler takes. */
+    /** Returns the same payload as the handler gets. */
     private record Reading(InDoubtAttempt attempt, Function<Message<?>, @Nullable Object> payload)
             implements InDoubtAttempt {
 

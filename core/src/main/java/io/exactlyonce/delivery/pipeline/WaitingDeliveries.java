@@ -28,21 +28,19 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * The deliveries that wait for the owner of their key. These deliveries have left the pipeline, occupy no thread, and
- * do not count toward the in-flight limit. Their messages stay invisible, because their visibility timeouts are renewed
- * like those of running handlers.
+ * Keeps the deliveries that wait for the owner of their key. They occupy no thread, and do not count toward the
+ * in-flight limit. Their messages stay invisible, because their visibility timeouts are renewed.
  *
- * <p>Each {@link #tick()} looks up all of their keys in one call. If a key is completed, the message is deleted as a
- * duplicate. If a key is free, the message is made visible. SQS then delivers the message again, and the next delivery
- * is handled. So a waiting delivery keeps ids, receipt handle, key and fingerprint, but not the content. If a sender
- * fills the limit, each waiting delivery costs about a kilobyte.
+ * <p>Each {@link #tick()} looks up all these keys in one call. If a key is completed, the message is deleted as a
+ * duplicate. If a key is free, the message is made visible, so that SQS delivers it again. A waiting delivery does not
+ * need the message's content, so the content is dropped. About a kilobyte stays in memory.
  *
- * <p>Each wait ends once: the thread that removes the delivery settles it. If the visibility timeout is lost, the
- * delivery ends without a request to SQS, because another consumer may have received its message.
+ * <p>Each wait ends once, by the thread that removes the delivery from the set. If the visibility timeout is lost, the
+ * delivery ends without a request to SQS, because another consumer may have the message.
  */
 public final class WaitingDeliveries {
 
-    /** Time between two lookups. A takeover, or the delete of a duplicate, is delayed by at most this time. */
+    /** Time between two lookups. A delivery notices at most this much later that its key is free or completed. */
     public static final Duration INTERVAL = Duration.ofMillis(250);
 
     private static final Logger log = LoggerFactory.getLogger(WaitingDeliveries.class);
@@ -77,7 +75,7 @@ public final class WaitingDeliveries {
         this.notBefore = clock.nanoTime();
     }
 
-    /** Returns the pauses after failed lookups. Each failure doubles the pause, up to four seconds. */
+    /** Returns the pauses after failed lookups. They double up to four seconds. */
     private static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(INTERVAL.toMillis(), 2);
         pauses.setMaxInterval(INTERVAL.multipliedBy(16).toMillis());
@@ -85,10 +83,11 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Lets a delivery wait. Returns the delivery instead if the limit is reached or the listener has stopped.
+     * Lets a delivery wait. If too many deliveries wait already, or if the listener has stopped, its message is
+     * returned instead.
      *
-     * <p>Also returns a delivery that was held back. Its wait would prevent an earlier message of its FIFO group from
-     * being delivered.
+     * <p>A delivery that the listener's stop held back is returned, too. While its message is invisible, SQS does not
+     * deliver the other messages of its FIFO group.
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
@@ -103,10 +102,10 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Done before other threads can find the delivery, because one of them may end the wait.
+        // Comes before other threads can find the delivery, because they may end its wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
-        // The listener's stop may have ended all waits before this delivery was added.
+        // The listener may have stopped, and ended all waits, before this delivery was added.
         if (subscription.isStopping()) {
             endAll(subscription);
         }
@@ -125,9 +124,9 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all waiting deliveries of a stopping listener, so that other consumers can wait instead. The deliveries
-     * are returned with a delay. Without a delay, a rolling deployment would use up one receive of a message for each
-     * stopped instance, within seconds.
+     * Returns all waiting messages of a stopping listener, so that other consumers can wait instead. The messages are
+     * returned with a delay. Without it, a rolling deployment would use up one receive for each stopped instance within
+     * seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -150,15 +149,14 @@ public final class WaitingDeliveries {
         return isTaken;
     }
 
-    /** Looks up the keys, and ends waits. A failed lookup is logged, and throws nothing. Called by one thread. */
+    /** Looks up the keys, and ends the waits that are over. A failed lookup is logged. Called by one thread. */
     public void tick() {
         for (Delivery delivery : deliveries) {
             if (!delivery.visibility().isInvisible() && take(delivery)) {
                 inFlight.end(delivery);
             }
         }
-        // Copied before the lookup. A delivery that begins to wait during the lookup is left to the next lookup,
-        // because the states may be older than the refusal of its claim.
+        // Copied before the lookup. The answer may be too old for deliveries that begin to wait during the lookup.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;
@@ -182,13 +180,13 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Ends the waits of deliveries whose keys are no longer held.
+     * Ends the waits for keys that are free, completed or parked.
      *
-     * <p>If several deliveries wait for a free key, only one of them is made visible. The claims of the others would be
-     * refused, and each would use up a receive.
+     * <p>If several deliveries wait for the same free key, only one is made visible. The others could not claim the
+     * key, and would each use up a receive.
      *
-     * <p>While claims on the path get no answer, a delivery is made visible only when a trial poll is due, because its
-     * claim may be the only probe.
+     * <p>While the claim store does not answer other claims, a message is made visible only when a trial poll is due.
+     * Its claim may be the only trial.
      */
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
@@ -213,10 +211,7 @@ public final class WaitingDeliveries {
         }
     }
 
-    /**
-     * Decides on a delivery whose key was completed while the delivery waited. The decision is the same as for a
-     * delivery that is received now.
-     */
+    /** Decides on a delivery whose key was completed while it waited, as on a delivery that is received now. */
     private void completed(Delivery delivery, KeyState state) {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
