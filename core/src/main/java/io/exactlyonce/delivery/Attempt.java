@@ -21,9 +21,8 @@ import org.springframework.messaging.Message;
  *
  * <p>Not thread-safe. One thread at a time uses an attempt: first the claiming thread, then the handler's thread, then
  * the thread that records the outcome. If the delivery waits for the owner of its key, the thread that looks up waiting
- * keys uses its attempt. The fields are visible to the next thread, because each hand-over is synchronized (for example
- * by an executor, a future, or the compare-and-set of the delivery's state). Any thread may use the {@link Delivery}
- * itself.
+ * keys uses its attempt. Each hand-over makes the fields visible to the next thread (for example an executor, a future,
+ * or the compare-and-set of the delivery's state). Any thread may use the {@link Delivery} itself.
  */
 public final class Attempt {
 
@@ -152,8 +151,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the message has a usable key. Also true if the handler is called without a claim. A name for the
-     * delivery then takes the place of the key.
+     * Returns whether the message has a usable key. If the handler is called without a claim, returns true, too,
+     * because a name for the delivery replaces the key.
      */
     public boolean hasKey() {
         return spec != null;
@@ -266,8 +265,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the handler is running and may continue. False after a stop, or if its lease has expired by this
-     * JVM's clock. Claims of a transaction have no lease.
+     * Returns whether the handler is running and may continue. Returns false after a stop, or if the lease has expired
+     * by this JVM's clock. A claim in a transaction has no lease.
      */
     public boolean mayWork() {
         return delivery.isHandling()

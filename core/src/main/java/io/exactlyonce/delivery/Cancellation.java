@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Advice (for example a retry) may call the handler's method several times, or not at all. After {@link #awaitWork},
  * each of these calls is reported with {@link #beginWork} and {@link #endWork}. No call of the method begins after a
- * stop. {@link #wasStopped} stays false if only the advice was stopped.
+ * stop. If only the advice was stopped, {@link #wasStopped} stays false.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -158,8 +158,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Makes the failure of a handler whose {@code CompletionStage} cannot become a future. Nothing can cancel such work
-     * or detect its end. So the failure is a cancellation, after which the work may continue.
+     * Makes an exception for a handler whose {@code CompletionStage} cannot become a future. Nothing can cancel such
+     * work or detect its end. So the work counts as cancelled, but possibly still running.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -177,8 +177,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Cancels on another thread, because {@code cancel} may run the application's code. The calling thread may be the
-     * one that renews all deliveries.
+     * Cancels on another thread, because {@code cancel} may run the application's code. That code must not delay the
+     * thread that renews all deliveries.
      */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;

@@ -49,7 +49,8 @@ public record ClaimSettings(
     }
 
     /**
-     * Makes the claim request of an action outside of a listener. The action's content, if any, is always compared.
+     * Makes the claim request of an action outside of a listener. If the action has content, the store compares it with
+     * the content for which the key was completed.
      */
     public ClaimRequest request(ClaimSpec action) {
         return request(action, LEASE_WITHOUT_WINDOW, action.content());

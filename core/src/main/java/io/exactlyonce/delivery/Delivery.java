@@ -139,7 +139,7 @@ public final class Delivery {
         return visibility != null;
     }
 
-    /** Returns the object that renews visibility timeout and lease. Throws before {@link #renewBy} is called. */
+    /** Returns the object that renews visibility timeout and lease. Throws if {@link #renewBy} was not called yet. */
     public MessageVisibility visibility() {
         MessageVisibility renewed = visibility;
         if (renewed == null) {
@@ -167,7 +167,8 @@ public final class Delivery {
 
     /** Starts processing. Returns false if the listener stopped first. */
     boolean beginProcessing() {
-        // Comes first. Otherwise a stopping listener could see the new state and the old, completed future.
+        // Comes first. Otherwise a stopping listener could see the new state and conclude that no thread processes this
+        // delivery.
         processed = new CompletableFuture<>();
         boolean started = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!started) {
@@ -232,7 +233,7 @@ public final class Delivery {
      */
     public void beginCall(Cancellation started) {
         call = started;
-        // A stop that came before the registration had no call to stop.
+        // An earlier stop found no call to stop, so this call is stopped now.
         if (stopRequested) {
             started.stop();
         }

@@ -73,10 +73,10 @@ public interface DeliveryObserver {
 
     /**
      * Called before keys are claimed, even if no thread is free for their handler yet. If a call of the store is
-     * repeated, this method is called only once. If a transaction is repeated, it is called each time.
+     * repeated, this method is called only once. If a transaction is repeated, this method is called each time.
      *
      * @param deliveries the deliveries whose keys are claimed; at least one
-     * @return is called when the store has answered
+     * @return is notified when the store has answered
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
@@ -86,7 +86,7 @@ public interface DeliveryObserver {
      * Called before a handler is called, on the handler's thread.
      *
      * @param deliveries the deliveries that the handler gets; at least one
-     * @return is called when the handler's method returns, and again when the handler's work ends
+     * @return is notified when the handler's method returns, and again when the handler's work ends
      */
     default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;

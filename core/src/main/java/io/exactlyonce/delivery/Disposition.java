@@ -2,7 +2,7 @@ package io.exactlyonce.delivery;
 
 import java.time.Duration;
 
-/** Decides what happens to a message whose handler was not called, or whose key was parked. */
+/** The decision on a message whose handler was not called, or whose key was parked. */
 public sealed interface Disposition {
 
     /**

@@ -44,7 +44,7 @@ public record InDoubtSettings(
         this(whenInDoubt, reconciler, parkFor, 0);
     }
 
-    /** Returns what the store does when it finds the claimed key in doubt. */
+    /** Returns what the store does if the key is in doubt when it is claimed. */
     InDoubt inDoubt() {
         return switch (whenInDoubt) {
             case RERUN, RECONCILE -> InDoubt.TAKE_OVER;

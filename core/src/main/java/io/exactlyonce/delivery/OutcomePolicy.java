@@ -105,7 +105,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    /** Returns a message whose key was parked before. Only an operator can free the key. */
+    /**
+     * Decides on a message whose key was parked before. The message is made visible again, because only an operator can
+     * free the key.
+     */
     public Disposition.Return foundParked(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
         // The first delivery that finds the key parked is logged at WARN. All later ones are logged at DEBUG.
@@ -118,7 +121,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Returns a message whose key was parked by this attempt. Logs this at WARN, up to a limit. */
+    /**
+     * Decides on a message whose key was parked by this attempt. The message is made visible again. Logs this at WARN,
+     * up to a limit.
+     */
     public Disposition.Return parked(Delivery delivery) {
         remember(delivery);
         String more = endOfLine(delivery);

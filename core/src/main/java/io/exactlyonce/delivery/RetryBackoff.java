@@ -45,9 +45,9 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay after a receive whose handler was not called (for example because another delivery owns the
-     * key, or because the store does not answer). Such receives should not move the message to the dead-letter queue.
-     * So the delay is the largest one before the last receive, and after it.
+     * Returns the delay after a receive whose handler was not called. For example, another delivery owns the key, or
+     * the store does not answer. Such receives should not move the message to the dead-letter queue. So the largest
+     * delay is used before the last receive, and after it.
      *
      * <p>If the listener has a timeout, the owner's handler may run for this time. So the remaining delays together are
      * at least as long.

@@ -25,8 +25,8 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Detects results of handlers whose work may not have ended: futures, publishers, coroutines, functions that were not
- * called, and handles of running processes. A claim must not be completed with such a result, because the work is not
- * done yet.
+ * called, and handles of running work (such as a {@link Process}). A claim must not be completed with such a result,
+ * because the work is not done yet.
  *
  * <p>Types of other libraries are detected by name, because the application may not have these libraries.
  */
@@ -240,7 +240,7 @@ public final class UnfinishedWork {
         try {
             return in(result, 0);
         } catch (RuntimeException changing) {
-            // Another thread may be changing a collection in the result. Its claim is completed nevertheless.
+            // Another thread may be changing a collection in the result. The claim must be completed nevertheless.
             return null;
         }
     }

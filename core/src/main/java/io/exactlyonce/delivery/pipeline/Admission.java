@@ -72,8 +72,8 @@ final class Admission {
     }
 
     /**
-     * Returns the message without a delay, because an earlier message of its group comes first. Has no effect on a
-     * message that is to be deleted.
+     * Makes the message visible again without a delay, because an earlier message of its group comes first. Has no
+     * effect on a message that is to be deleted.
      */
     static void returnImmediately(Delivery delivery) {
         delivery.decide(new Disposition.Return(Duration.ZERO));

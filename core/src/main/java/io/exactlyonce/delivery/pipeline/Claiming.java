@@ -149,7 +149,10 @@ final class Claiming {
                 delivery.subscription(), delivery.attempt().key(), outcome));
     }
 
-    /** Decides to return a message whose claim got no answer, or whose key the store rejects. */
+    /**
+     * Decides on a message whose claim got no answer, or whose key the store rejects. The message is made visible
+     * again.
+     */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
             delivery.logLimited(

@@ -306,7 +306,7 @@ public final class Deliveries {
         // Comes first, so that deliveries that begin or arrive later see the stop.
         subscription.stop();
         // Comes before the waits end. The first message of a FIFO group may be waiting. If its wait ended earlier,
-        // later messages would start.
+        // later messages of the group would start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }

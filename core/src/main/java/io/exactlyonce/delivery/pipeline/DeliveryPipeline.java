@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * the store.
  * </ol>
  *
- * <p>Leases may expire while deliveries wait, so {@link #admit} is repeated up to four times:
+ * <p>Leases may expire while deliveries wait, so deliveries are admitted up to four times:
  * <ol>
  * <li>when the key was claimed with the poll
  * <li>when the container has a thread for the delivery, before interceptors
@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
  * listener permits messages without a key.
  * <li>A transaction may call the handler again if the handler named failed deliveries, or if the connection was lost.
  * All writes of the first call are then rolled back.
- * <li>A message is deleted only after this delivery or an earlier one has recorded the completion of its key. Messages
- * without a key are an exception.
+ * <li>A message is deleted only after the completion of its key is recorded, by this delivery or an earlier one.
+ * Messages without a key are an exception.
  * <li>Each message of a batch is treated by its own claim, as if the message had come alone.
  * <li>The claim is held until the handler's future has ended and the outcome is recorded.
  * <li>A handler that must stop is interrupted at most once, and its future is cancelled at most once. The work may
@@ -131,7 +131,7 @@ public final class DeliveryPipeline {
 
     /**
      * Calls the handler with deliveries of one subscription. Their keys are already claimed, or are claimed in the
-     * handler's transaction. {@link Delivery#processed()} completes when the outcome is recorded.
+     * handler's transaction. When the outcome is recorded, {@link Delivery#processed()} completes.
      *
      * @param deliveries in their order
      * @return the handler's result for a single delivery, and {@code null} for a batch. If the handler returned a

@@ -103,8 +103,8 @@ final class HandlerCall {
     }
 
     /**
-     * Called when the handler's work has ended, and also when its future was cancelled. In the second case, the work
-     * may continue.
+     * Called when the handler's work has ended, or when its future was cancelled. After a cancellation, the work may
+     * continue.
      */
     private void ended(@Nullable Object result, @Nullable Throwable thrown) {
         Throwable refused = thrown == null ? call.refusal() : thrown;
@@ -176,8 +176,8 @@ final class HandlerCall {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
         Map<Integer, Throwable> named = whole.ofItems();
-        // One lost claim stops the handler for the whole batch. By then, it may have had effects for the other claims,
-        // so all keys are in doubt.
+        // One lost claim stops the handler for the whole batch. By then, the handler may have had effects for the other
+        // claims. So all keys are in doubt.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()

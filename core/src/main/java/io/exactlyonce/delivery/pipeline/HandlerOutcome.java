@@ -23,7 +23,7 @@ final class HandlerOutcome {
         failures.add(failure);
     }
 
-    /** Adds the handler's own exception in front of all other failures, so that it is thrown. */
+    /** Adds the handler's own exception in front of all other failures, because the first one is thrown. */
     void addHandlers(Throwable thrown) {
         failures.add(0, thrown);
     }

@@ -52,8 +52,8 @@ final class Recording {
     }
 
     /**
-     * Records the outcomes of deliveries in one call. A lease that has expired here does not matter: the completion is
-     * sent, and counts if no other worker has taken the key over.
+     * Records the outcomes of deliveries in one call. A completion is sent even if its lease seems to have expired. The
+     * completion counts if no other worker has taken the key over.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -126,7 +126,7 @@ final class Recording {
         delivery.endProcessing();
     }
 
-    /** Returns the message after its key was parked by this attempt, and notifies the observer. */
+    /** Decides on a message whose key was parked by this attempt, and notifies the observer. */
     void parked(Delivery delivery) {
         delivery.decide(policy.parked(delivery));
         observer.on(new DeliveryEvent.Parked(

@@ -75,7 +75,7 @@ public final class RetryingClaimClient {
      * Makes a client.
      *
      * @param store answers on the caller's thread
-     * @param async the same store, but answers later with a future
+     * @param async the same store, with futures as answers
      * @param scheduler delays repeated calls
      */
     public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, EngineScheduler scheduler) {

@@ -29,9 +29,9 @@ import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Handles deliveries in one transaction: claims their keys, calls the handler, and completes the claims. If the
- * transaction fails, even at its commit, the messages are redelivered. If the commit had succeeded, the redelivered
- * messages find their keys completed. There is no lease, so only the listener's stop or its timeout can stop the
- * handler.
+ * transaction fails, even at its commit, the messages are redelivered. If only the answer to the commit was lost, the
+ * redelivered messages find their keys completed. There is no lease, so only the listener's stop or timeout can stop
+ * the handler.
  *
  * <p>Advice outside of the transaction (for example a retry) may call the handler again after a failure. Each call is a
  * new transaction, with the deliveries that are not committed yet. When the advice has ended, the last failure of each
@@ -129,8 +129,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Applies the failures when the advice has ended. If a transaction still runs on another thread, its end applies
-     * the failures.
+     * Applies the failures when the advice has ended. If a transaction still runs on another thread, the failures are
+     * applied when it ends.
      */
     @Override
     public void close() {
@@ -432,7 +432,7 @@ public final class TransactionalHandler implements AutoCloseable {
 
         /**
          * Called after a rollback. Keeps the failures until {@link #close}. Returns the deliveries that have not
-         * failed, for another transaction.
+         * failed, because another transaction handles them.
          */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
@@ -473,8 +473,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Leaves out failures that only follow from an earlier failure, which has aborted the transaction. If there are
-         * no others, keeps them all.
+         * Leaves out failures that only follow from an earlier failure, which has aborted the transaction. If all
+         * failures are of this kind, keeps them all.
          */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);

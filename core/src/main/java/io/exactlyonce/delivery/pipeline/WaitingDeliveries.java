@@ -124,9 +124,9 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all waiting messages of a stopping listener, so that other consumers can wait instead. The messages are
-     * returned with a delay. Without it, a rolling deployment would use up one receive for each stopped instance within
-     * seconds.
+     * Makes all waiting messages of a stopping listener visible, so that other consumers can wait instead. Each message
+     * first stays invisible for a while. Without this delay, a rolling deployment would use up one receive for each
+     * stopped instance within seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -185,8 +185,8 @@ public final class WaitingDeliveries {
      * <p>If several deliveries wait for the same free key, only one is made visible. The others could not claim the
      * key, and would each use up a receive.
      *
-     * <p>While the claim store does not answer other claims, a message is made visible only when a trial poll is due.
-     * Its claim may be the only trial.
+     * <p>During an outage of the claim store, a message is made visible only when a trial poll is due, because its
+     * claim may be the only trial.
      */
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
