@@ -21,21 +21,21 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Reports whether claims can be stored and renewed. The health is up under four conditions:
+ * Reports whether this instance can store and renew claims. The health is up if all of these are true:
  *
  * <ul>
  *   <li>The store responds.
  *   <li>If the store is a database, it is a primary with the claim table.
- *   <li>Renewals are checked in time.
+ *   <li>The threads that renew visibility timeouts and leases have not stalled.
  *   <li>No listener is paused because the store does not respond.
  * </ul>
  *
- * <p>The details contain the number of crashes. Listeners continue after a crash, but an application that ran out of
- * memory should be restarted.
+ * <p>The details also count unexpected errors in this library, such as {@link OutOfMemoryError}. Listeners continue
+ * after such an error, but an application that ran out of memory should be restarted.
  *
- * <p>Only health groups that name this indicator include it, so it does not change the application's overall health.
- * While the store is unavailable, listeners pause and lose nothing. A restart would not help, and HTTP requests can
- * still be served.
+ * <p>This indicator does not change the application's overall health. If the store is down, listeners pause and lose no
+ * messages, HTTP requests can still be served, and a restart would not help. A health group can name this indicator to
+ * include it.
  */
 public final class ClaimHealthIndicator extends AbstractHealthIndicator implements HealthEndpointGroupsPostProcessor {
 
@@ -43,8 +43,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     private static final String CONTRIBUTOR = "exactlyOnce";
 
     /**
-     * The time without a check of renewals after which the health is down. Renewals are normally checked ten times a
-     * second, and visibility timeouts are at least a second.
+     * If renewals were not checked for this time, the health is down. Normally they are checked ten times a second.
      */
     private static final Duration LATE = Duration.ofSeconds(2);
 
@@ -52,15 +51,10 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     private final Renewer supervisor;
     private final ListenerStates listeners;
 
-    /** The check that is waiting for the store; {@code null} if there is none. */
+    /** The health check that runs at the moment; {@code null} if none runs. */
     private final AtomicReference<@Nullable FutureTask<Map<String, Object>>> asking = new AtomicReference<>();
 
-    /**
-     * Makes the indicator.
-     *
-     * @param backend the store's backend
-     * @param supervisor the renewer, whose checks must be in time
-     */
+    /** @param supervisor renews visibility timeouts and leases. If its threads stall, the health is down */
     public ClaimHealthIndicator(ClaimBackend backend, Renewer supervisor, ListenerStates listeners) {
         super("Claims cannot be kept");
         this.backend = backend;
@@ -91,8 +85,10 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     }
 
     /**
-     * Checks the store with the connections of claims, because the health of these connections is reported. Callers
-     * that arrive during a check share its result, so any number of callers uses one connection for one round trip.
+     * Sends a test request to the store. The request uses the same connections as claims, so it fails if they fail.
+     *
+     * <p>If several callers ask for the health at the same time, only the first one sends a request. The others wait
+     * for it and return the same response.
      */
     private Map<String, Object> proof() {
         FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);

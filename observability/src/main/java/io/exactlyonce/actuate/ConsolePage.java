@@ -9,14 +9,14 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * The console's HTML and its Content-Security-Policy. The page runs only its own script and style, which the policy
- * names by their hashes. The page sends requests only to its own origin.
+ * The console's HTML page and its Content-Security-Policy header. Browsers then run only the page's own script and
+ * style, because the policy contains their hashes. The page can send requests only to its own server.
  */
 final class ConsolePage {
 
     private static final String RESOURCE = "console.html";
 
-    /** A directive that browsers ignore in a {@code meta} element, so only the header contains it. */
+    /** A part of the policy that browsers ignore in a {@code <meta>} element. So only the HTTP header contains it. */
     private static final String HEADER_ONLY = "; frame-ancestors 'none'";
 
     private static final ConsolePage PAGE = read();
@@ -35,7 +35,8 @@ final class ConsolePage {
      * Returns the page.
      *
      * @param api the relative URL of the endpoint {@code exactlyonce}
-     * @param mayWrite whether the endpoint accepts decisions; if not, the page has no buttons for them
+     * @param mayWrite whether the endpoint lets callers release or complete parked keys; if not, the page has no
+     *     buttons for this
      */
     static String html(String api, boolean mayWrite) {
         return PAGE.html

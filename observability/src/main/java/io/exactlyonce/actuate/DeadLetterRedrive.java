@@ -19,7 +19,7 @@ import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** Starts SQS message moves from dead-letter queues back to the source queues. */
+/** Asks SQS to move all messages of dead-letter queues back to their source queues ({@code StartMessageMoveTask}). */
 public final class DeadLetterRedrive {
 
     private static final int LONGEST_REASON = 1_000;
@@ -41,25 +41,27 @@ public final class DeadLetterRedrive {
                     + " --source-arn %s); servers other than AWS may lack StartMessageMoveTask";
 
     /**
-     * The results of redrives.
+     * The response to a redrive.
      *
-     * @param redriven ARNs of the dead-letter queues from which SQS moves messages
-     * @param refused queues for which no move is known to have started
+     * @param redriven ARNs of the dead-letter queues from which SQS now moves messages
+     * @param refused dead-letter queues for which SQS did not confirm that it moves messages
      */
     public record Redrives(List<String> redriven, List<Refusal> refused) implements OperationResponseBody {}
 
     /**
-     * The reason why a redrive is not known to have started.
+     * A dead-letter queue for which SQS did not confirm that it moves messages.
      *
      * @param queue the dead-letter queue's ARN
-     * @param reason SQS's error, or how the request failed
-     * @param remedy the fix
+     * @param reason SQS's error, or how the request failed. After a timeout, SQS may still be moving messages
+     * @param remedy how to fix the problem
      */
     public record Refusal(String queue, String reason, String remedy) {}
 
     /**
-     * Starts one message move for each dead-letter queue. SQS continues the moves after this method has returned. Each
-     * queue takes at most 5 s. A subscription is skipped if its dead-letter queue is not known.
+     * Asks SQS to move the messages of each dead-letter queue. SQS moves the messages later, in the background.
+     *
+     * <p>The request for each queue takes at most 5 s. A listener's queue is skipped if it has no dead-letter queue, or
+     * if its attributes have not been read yet.
      */
     public Redrives start(List<Subscription> subscriptions) {
         Map<String, SqsQueue> queues = new LinkedHashMap<>();
@@ -88,9 +90,8 @@ public final class DeadLetterRedrive {
     }
 
     /**
-     * Returns the reason and the remedy for a failed request. If SQS returned an error, the reason quotes only the
-     * first line of its text, because later lines may quote the request. For other failures, the reason contains no
-     * text of the exception.
+     * Describes a failed request to the caller. Secrets must not leak, so an error of SQS is quoted only up to the end
+     * of its first line. Later lines may contain the request. Messages of other exceptions are not quoted at all.
      */
     private static Refusal refusal(String source, Throwable failure) {
         String reason = "the request to SQS failed, and the log has details: "
@@ -116,7 +117,7 @@ public final class DeadLetterRedrive {
                 remedy = CREDENTIALS;
             }
         }
-        // The stack trace of an SqsException adds nothing to the reason.
+        // An SqsException is logged without a stack trace, because the reason already contains SQS's error.
         log.warn(
                 "Redriving {} failed: {}; {}",
                 source,

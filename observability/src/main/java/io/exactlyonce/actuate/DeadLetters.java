@@ -30,12 +30,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Shows the dead letters of a listener without deleting them, and redrives chosen ones. */
+/** Shows a listener's dead letters without deleting them. Also sends chosen ones back to the listener's queue. */
 final class DeadLetters {
 
     static final int BAD_GATEWAY = 502;
 
-    /** The most messages or hashes that one request may name. */
+    /** Limit of a request: at most ten messages, or the hashes of ten keys. */
     static final int MOST = 10;
 
     private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
@@ -47,7 +47,7 @@ final class DeadLetters {
     private final @Nullable ParkedClaims claims;
     private final InstantSource clock;
 
-    /** @param claims the parked claims; {@code null} if the store cannot show claims */
+    /** @param claims the parked claims; {@code null} if the store cannot list them */
     DeadLetters(@Nullable ParkedClaims claims, InstantSource clock) {
         this.claims = claims;
         this.clock = clock;
@@ -59,9 +59,9 @@ final class DeadLetters {
     /**
      * Up to ten messages of a dead-letter queue.
      *
-     * @param source the listener's queue
-     * @param approximateCount the approximate number of messages in the whole queue; {@code null} if unknown
-     * @param reason why the queue could not be read; {@code null} if it was read
+     * @param source the listener's queue, from which the messages came
+     * @param approximateCount about how many messages the dead-letter queue has; {@code null} if unknown
+     * @param reason why the dead-letter queue could not be read; {@code null} if it was read
      */
     record ShownQueue(
             String queue,
@@ -71,16 +71,18 @@ final class DeadLetters {
             @Nullable String reason) {}
 
     /**
-     * A dead letter. The scope, the hashes and the key are {@code null} if the message has no usable key.
+     * A dead letter. If the key of a message cannot be read, its scope, hashes and key are {@code null}.
      *
-     * @param key the key, or a replacement if the caller may not see keys
-     * @param receiveCount how often the message was received from the dead-letter queue, including receives for this
-     *     list
-     * @param group the message group of a FIFO or a fair queue, or a replacement if the caller may not see keys,
-     *     because a group is often a customer
+     * @param key the key; masked if the caller may not see keys
+     * @param receiveCount how often the message was received from the dead-letter queue. Each look at the list counts
+     *     as a receive
+     * @param group the message group (FIFO and fair queues); masked if the caller may not see keys, because group names
+     *     are often customer ids
      * @param isRedrivable whether the message can be sent back now
-     * @param reason why the message cannot be sent back, or else why it has no key; {@code null} if neither applies
-     * @param claim the key's claim, which may show why the message is here; {@code null} if no claim could be read
+     * @param reason why the message cannot be sent back. If it can be, why its key cannot be read. {@code null} if
+     *     there is no problem
+     * @param claim the claim of the message's key, which often explains the failure; {@code null} if no claim was found
+     *     or read
      */
     record ShownMessage(
             String messageId,
@@ -96,14 +98,14 @@ final class DeadLetters {
             @Nullable String reason,
             @Nullable ShownClaim claim) {}
 
-    /** The outcome of a request to redrive chosen messages. */
+    /** The response to a request that redrives chosen messages. */
     record Redrives(List<Back> redriven, List<Left> notRedriven) implements OperationResponseBody {}
 
     /**
-     * A message that was sent back to its queue.
+     * A message that was sent back to the listener's queue.
      *
      * @param queue the listener's queue
-     * @param reason why the message is still in the dead-letter queue, too; {@code null} if it was deleted there
+     * @param reason why the message could not be deleted from the dead-letter queue; {@code null} if it was deleted
      */
     record Back(
             String messageId,
@@ -112,13 +114,13 @@ final class DeadLetters {
             @Nullable String newMessageId,
             @Nullable String reason) {}
 
-    /** A message that was not redriven. At least one of message id and hash is present. */
+    /** A message that was not redriven. The message id, the hash of its key, or both are set. */
     record Left(@Nullable String messageId, @Nullable String keyHash, String reason) {}
 
     /** A listener's queue and its dead-letter queue. */
     private record Source(Subscription subscription, SqsQueue queue, DeadLetterQueue dead) {
 
-        /** Returns the {@link ClaimKey} of a message, or a text that explains why the message has no usable key. */
+        /** Returns the message's {@link ClaimKey}. If the key cannot be read, returns a sentence that explains why. */
         Object key(Message message) {
             try {
                 var key = queue.keys().of(message);
@@ -147,7 +149,7 @@ final class DeadLetters {
     /**
      * Shows up to ten messages of each dead-letter queue.
      *
-     * @param shown replaces keys that the caller may not see
+     * @param shown masks keys that the caller may not see
      */
     WebEndpointResponse<OperationResponseBody> show(
             String listener, List<Subscription> subscriptions, UnaryOperator<String> shown) {
@@ -230,8 +232,7 @@ final class DeadLetters {
      * Redrives chosen messages.
      *
      * @param asking the caller's name for the log
-     * @param ids ids of messages, or hashes of keys
-     * @param areHashes whether {@code ids} are hashes of keys
+     * @param ids ids of messages; hashes of keys if {@code areHashes} is true
      */
     WebEndpointResponse<OperationResponseBody> redrive(
             String asking,
@@ -284,14 +285,15 @@ final class DeadLetters {
     }
 
     /**
-     * Redrives chosen messages of one dead-letter queue. If hashes are chosen, all messages of a chosen key that are
-     * found together are redriven, up to {@link #MOST} messages in a request. Returns true if SQS refused a request,
-     * or if the search failed.
+     * Searches one dead-letter queue for the chosen messages, and redrives those that it finds. If the request names
+     * hashes of keys, a key may have several messages. The search stops when a request has found {@link #MOST} messages
+     * in total.
      *
-     * @param missing the chosen ids or hashes that were not found yet
-     * @param found the messages that the request has found, in all queues: by message id, the hash of the key, or
-     *     {@code null} if there is no usable key
-     * @param obstacles collects the reasons why queues were not searched
+     * @param missing chosen ids or hashes that are not found yet. Found ones are removed
+     * @param found collects the found messages of all queues. The map's keys are message ids, and its values are hashes
+     *     of keys
+     * @param obstacles collects sentences that explain why a queue was not searched
+     * @return true if the search failed, or if SQS rejected a request
      */
     private static boolean redrive(
             Source source,
@@ -352,8 +354,8 @@ final class DeadLetters {
     }
 
     /**
-     * Returns true if the message came from another queue of the listener that has the same dead-letter queue. The
-     * message is then shown or redriven for that other queue.
+     * Two queues of a listener can share one dead-letter queue. Returns true if the message came from the other queue,
+     * so that the message is not shown or redriven twice.
      */
     private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
         return source.dead().isOfAnotherQueue(message)

@@ -7,8 +7,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonceconsole}: a web page for operators. The page sends its reader's requests to the endpoint
- * {@code exactlyonce}, and has no access rights of its own.
+ * {@code /actuator/exactlyonceconsole}: a web page for operators. The page's script calls the endpoint {@code
+ * exactlyonce} from the operator's browser, so it can do only what the operator is allowed to do.
  */
 @WebEndpoint(id = "exactlyonceconsole", defaultAccess = Access.READ_ONLY)
 public final class ExactlyOnceConsoleEndpoint {
@@ -17,11 +17,11 @@ public final class ExactlyOnceConsoleEndpoint {
     private final BooleanSupplier mayWrite;
 
     /**
-     * Creates the endpoint. Both arguments are called at each request, because Spring Boot finds the other endpoints
-     * only after this bean was created.
+     * Creates the endpoint. Spring Boot discovers the endpoint {@code exactlyonce} only after it has created this bean.
+     * So both arguments are evaluated later, at each request.
      *
      * @param api returns the URL of the endpoint {@code exactlyonce}, relative to the page
-     * @param mayWrite returns whether the endpoint {@code exactlyonce} accepts decisions
+     * @param mayWrite returns whether the endpoint {@code exactlyonce} lets callers release or complete parked keys
      */
     public ExactlyOnceConsoleEndpoint(Supplier<String> api, BooleanSupplier mayWrite) {
         this.api = api;

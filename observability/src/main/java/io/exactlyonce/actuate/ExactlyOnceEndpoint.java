@@ -37,13 +37,13 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * {@code /actuator/exactlyonce}, the endpoint for operators. The endpoint shows:
  *
  * <ul>
- *   <li>listeners with their visibility timeouts, advice and audit
+ *   <li>running listeners, with recommended visibility timeouts and problems of their queues
  *   <li>the claim of one key
  *   <li>the parked keys of all instances
  *   <li>the dead letters of a listener
  * </ul>
  *
- * <p>The endpoint also accepts decisions on parked keys, and redrives. Decisions and redrives need
+ * <p>Operators can also release or complete parked keys, and redrive dead letters. For these changes, set
  * {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
 @WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
@@ -57,7 +57,7 @@ public final class ExactlyOnceEndpoint {
     private static final String DEAD_LETTERS = "dead-letters";
     private static final String OVERVIEW = "overview";
 
-    /** The most characters of a caller's name in a log line. */
+    /** At most this many characters of a caller's name are logged. */
     private static final int LONGEST_NAME = 200;
 
     private final ListenerStates listeners;
@@ -76,10 +76,10 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed counts of listeners in observe mode, which are looked up when the endpoint is read
-     * @param claims the parked claims; {@code null} if the store cannot show claims
-     * @param messages remembers where the messages of parked keys were last
-     * @param shown decides who sees keys
+     * @param observed counts of listeners in observe mode. Their bean is looked up at each request
+     * @param claims the parked claims; {@code null} if the store cannot list them
+     * @param messages remembers the queues of parked keys' messages
+     * @param shown decides which callers see keys
      */
     public ExactlyOnceEndpoint(
             ListenerStates listeners,
@@ -104,9 +104,9 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Prevented repeats and running listeners. Values of {@code null} are left out of the response.
+     * The running listeners, and how many repeats this library prevented. {@code null} fields are left out of the JSON.
      *
-     * @param sinceStart repeats that claims have prevented on this instance
+     * @param sinceStart repeats that were prevented since this instance started, for example suppressed duplicates
      * @param listeners listeners in enforce mode; {@code null} if there are none
      * @param observed listeners in observe mode; {@code null} if there are none
      */
@@ -117,9 +117,9 @@ public final class ExactlyOnceEndpoint {
             implements OperationResponseBody {}
 
     /**
-     * Prevented repeats, running listeners and parked keys, for pages that show all three.
+     * Everything that the console's start page shows.
      *
-     * @param parked a page of parked keys, or the reason why there is none
+     * @param parked the first page of parked keys, or an error response that explains why they are missing
      */
     record Overview(
             Prevented.Counts sinceStart,
@@ -129,11 +129,9 @@ public final class ExactlyOnceEndpoint {
             implements OperationResponseBody {}
 
     /**
-     * Returns the claim of a key, if the request names a key. If not, returns prevented repeats and running listeners.
+     * Returns the claim of a key. Without parameters, returns the running listeners and the prevented repeats.
      *
-     * @param scope the key's scope
-     * @param key the key
-     * @param keyHash the key's hash, as logs show it, if the request does not contain the key
+     * @param keyHash the key's hash (16 hexadecimal digits in log lines), if the caller does not know the key
      */
     @ReadOperation
     public WebEndpointResponse<OperationResponseBody> read(
@@ -145,19 +143,19 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Returns the part of the endpoint that the path names.
+     * Answers a request for a path below the endpoint, for example {@code /actuator/exactlyonce/parked}:
      *
      * <ul>
      *   <li>{@code parked}: the parked keys of all instances, the oldest first
-     *   <li>{@code dead-letters}: some dead letters of a listener
-     *   <li>{@code overview}: prevented repeats, running listeners and parked keys
+     *   <li>{@code dead-letters}: up to ten messages of each dead-letter queue of a listener
+     *   <li>{@code overview}: everything that the console's start page shows
      * </ul>
      *
      * @param part {@code parked}, {@code dead-letters} or {@code overview}
      * @param scope the scope of the parked keys; {@code null} for all scopes
      * @param error the class of the exception for which keys were parked; {@code null} for all reasons
-     * @param limit the most parked keys
-     * @param after {@code next} of the previous page of parked keys
+     * @param limit at most this many parked keys are returned
+     * @param after {@code next} from the previous page of parked keys
      * @param listener the listener whose dead letters are shown
      */
     @ReadOperation
@@ -224,16 +222,16 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Decides on a parked key, or redrives the dead letters of a listener.
+     * Releases or completes a parked key. With {@code action}, redrives all dead letters of a listener instead.
      *
-     * @param scope the key's scope
-     * @param key the key
-     * @param keyHash the key's hash, as logs show it, if the request does not contain the key
-     * @param claimId the claim that the caller saw parked. If the key has another claim by now, nothing is decided
-     * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
-     * @param reason the caller's reason, for the log
+     * @param keyHash the key's hash (16 hexadecimal digits in log lines), if the caller does not know the key
+     * @param claimId the parked claim's id, as the endpoint showed it. If the key was claimed again since then, the
+     *     request changes nothing
+     * @param decision {@code release} if the handler may run again; {@code complete} if the handler's effect has
+     *     happened
+     * @param reason the caller's reason, which is logged
      * @param listener the listener whose dead letters are redriven
-     * @param action {@code redrive}
+     * @param action always {@code redrive}
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> write(
@@ -263,22 +261,25 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Decides on many parked keys, or redrives chosen dead letters of a listener. A request for decisions either
-     * contains {@code claims}, or chooses keys by {@code scope}, {@code error} or both.
+     * Releases or completes many parked keys, or redrives chosen dead letters of a listener.
+     *
+     * <p>Parked keys are chosen in one of two ways: by the ids of their claims ({@code claims}), or by a filter ({@code
+     * scope}, {@code error} or both). A request with a filter must be preceded by a dry run.
      *
      * @param part {@code parked} or {@code dead-letters}
-     * @param decision {@code release}: the keys may run again; {@code complete}: their effects have happened
-     * @param reason the caller's reason, for the log
-     * @param claims ids of the claims that the caller saw parked
-     * @param scope the scope of the keys
-     * @param error the class of the exception for which the keys were parked
-     * @param parkedUntil the time at which the last claim of the dry run was parked; required with scope or error.
-     *     Keys that were parked later are not decided
-     * @param limit the most keys that scope or error may choose
-     * @param dryRun whether to decide nothing, and to return the claims that would be decided
+     * @param decision {@code release} if the handlers may run again; {@code complete} if their effects have happened
+     * @param reason the caller's reason, which is logged
+     * @param claims ids of parked claims, separated by commas
+     * @param scope filter: the scope of the keys
+     * @param error filter: the class of the exception for which the keys were parked
+     * @param parkedUntil {@code parkedUntil} from the response to the dry run. Keys that were parked later stay parked.
+     *     Required with a filter
+     * @param limit how many keys the filter may choose
+     * @param dryRun whether to change nothing, and only to return the claims that would change
      * @param listener the listener whose dead letters are redriven
-     * @param messages ids of the messages to redrive
-     * @param keyHashes hashes of the keys whose messages are redriven, in place of {@code messages}
+     * @param messages ids of the messages to redrive, separated by commas
+     * @param keyHashes hashes of keys, separated by commas. All found messages of these keys are redriven. Replaces
+     *     {@code messages}
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> writePart(
@@ -318,7 +319,6 @@ public final class ExactlyOnceEndpoint {
         });
     }
 
-    /** Starts to move messages from a listener's dead-letter queues back to its queues. */
     private WebEndpointResponse<OperationResponseBody> redrive(
             SecurityContext security, String listener, String action) {
         if (!"redrive".equals(action)) {
@@ -332,7 +332,7 @@ public final class ExactlyOnceEndpoint {
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
-        // If no listener has the name, the name is the caller's own text. The name is then not logged.
+        // An unknown name is not logged, because it could be any text.
         if (named.isEmpty()) {
             String running = listeners.all().stream()
                     .map(Subscription::listener)
@@ -347,8 +347,8 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Redrives the dead letters of a listener. Callers admit one request at a time, because a request to SQS uses one
-     * of the connections that renewals of visibility timeouts also need.
+     * Asks SQS to move the listener's dead letters. The caller lets only one such request run at a time. More of them
+     * could occupy the SQS client's connections, which are needed for renewing visibility timeouts.
      */
     private WebEndpointResponse<OperationResponseBody> redrive(
             String asking, String listener, List<Subscription> named) {

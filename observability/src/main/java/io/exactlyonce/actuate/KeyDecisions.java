@@ -23,8 +23,10 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the claims of keys, and decides on parked keys. Each refusal has a reason. At most one lookup and one decision
- * run at the same time. A lookup never blocks a decision, because the two limits are separate.
+ * Shows the claim of a key, and releases or completes parked keys for an operator.
+ *
+ * <p>At most one lookup and one decision run at a time, so that operators do not slow down claims. A running lookup
+ * does not block decisions.
  */
 final class KeyDecisions {
 
@@ -46,11 +48,11 @@ final class KeyDecisions {
     private final ListenerStates listeners;
 
     /**
-     * @param claims the parked claims; {@code null} if the store cannot show claims
-     * @param lookUps admits one lookup at a time
-     * @param decisions admits one decision at a time
-     * @param messages remembers where the messages of parked keys were last
-     * @param listeners returns how many attempts at a key each scope allows
+     * @param claims the parked claims; {@code null} if the store cannot list them
+     * @param lookUps runs one lookup at a time
+     * @param decisions runs one decision at a time
+     * @param messages remembers the queues of parked keys' messages
+     * @param listeners knows the maximum number of attempts in each scope
      */
     KeyDecisions(
             @Nullable ParkedClaims claims,
@@ -66,9 +68,9 @@ final class KeyDecisions {
     }
 
     /**
-     * Returns a decision in lower case.
+     * Converts {@code RELEASE} or {@code Complete}, for example, to lower case.
      *
-     * @throws IllegalArgumentException if there is no such decision
+     * @throws IllegalArgumentException if the text is neither {@code release} nor {@code complete}
      */
     static String decision(String asked) {
         String decision = asked.toLowerCase(Locale.ROOT);
@@ -78,7 +80,7 @@ final class KeyDecisions {
         return decision;
     }
 
-    /** Decides on claims. Returns the claims that this call decided. The others were no longer parked. */
+    /** Releases or completes claims. Returns those that changed. The others were not parked any more. */
     static Set<ClaimId> decide(ParkedClaims store, String decision, List<ClaimId> claims) {
         return RELEASE.equals(decision)
                 ? store.releaseAll(claims)
@@ -87,20 +89,16 @@ final class KeyDecisions {
                         .toList());
     }
 
-    /**
-     * The response to a request for a key's claim.
-     *
-     * @param claim the claim and its history so far
-     */
+    /** The response to a request for a key's claim. */
     record Details(ShownClaim claim) implements OperationResponseBody {}
 
     /**
-     * The outcome of a request for a decision.
+     * The response to an operator who releases or completes a parked key.
      *
-     * @param decided whether this request decided
-     * @param reason why this request did not decide; {@code null} if it did
-     * @param claim the current claim; {@code null} if this request decided, or the claim is unknown
-     * @param message the last place of a released key's message; {@code null} if unknown
+     * @param decided whether the key was released or completed
+     * @param reason why nothing changed; {@code null} if the key was released or completed
+     * @param claim if nothing changed, the key's claim as it is now; {@code null} if unknown
+     * @param message if the key was released, the place of its message; {@code null} if unknown
      */
     record Decision(
             boolean decided,
@@ -131,12 +129,13 @@ final class KeyDecisions {
     }
 
     /**
-     * Decides on a parked key.
+     * Releases or completes a parked key.
      *
      * @param asking the caller's name for the log
-     * @param seen the claim that the caller saw parked, or {@code null} if the request names none
-     * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
-     * @param why the operator's reason; {@code null} if the request has none
+     * @param seen the parked claim's id, as the endpoint showed it; {@code null} if the request has none
+     * @param decision {@code release} if the handler may run again; {@code complete} if the handler's effect has
+     *     happened
+     * @param why the operator's reason for the log; {@code null} if the request has none
      */
     WebEndpointResponse<OperationResponseBody> decide(
             String asking, NamedKey named, @Nullable UUID seen, String decision, @Nullable String why) {
@@ -172,8 +171,7 @@ final class KeyDecisions {
     }
 
     /**
-     * Decides on a claim. The store changes the key only if this claim is still the parked one, so a newer claim of
-     * the key stays unchanged.
+     * Releases or completes the claim that the operator saw. If the key was claimed again since then, nothing changes.
      */
     private WebEndpointResponse<OperationResponseBody> decide(
             ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked, @Nullable String why) {
@@ -208,7 +206,7 @@ final class KeyDecisions {
         }
     }
 
-    /** Returns a refusal with the current claim, so that the operator needs no further request to see the claim. */
+    /** Says why nothing changed. The response contains the current claim, so that the operator need not look it up. */
     private static WebEndpointResponse<OperationResponseBody> refused(
             ParkedClaims store, NamedKey named, String reason) {
         ClaimDetails now = details(store, named).orElse(null);

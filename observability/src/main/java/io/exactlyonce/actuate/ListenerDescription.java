@@ -11,20 +11,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One listener on one queue, as the endpoint shows it. Values of {@code null} are left out of the response.
+ * One listener on one queue, as the endpoint shows it. {@code null} fields are left out of the JSON.
  *
- * @param sinceStart the repeats that claims have prevented on this instance
- * @param timeoutSeconds the handler's timeout; {@code null} if the handler has none
- * @param inFlight deliveries of this instance that are not deleted, returned or abandoned yet
- * @param waiting deliveries that wait for their key's owner, or for the store
- * @param pausedBy why polling is paused: {@code claims}, or the transaction manager whose claims get no answer;
- *     {@code null} if polling is not paused
- * @param maxReceiveCount how often a message is received before SQS moves it to the dead-letter queue; {@code null}
+ * @param sinceStart repeats that were prevented since this instance started, for example suppressed duplicates
+ * @param timeoutSeconds the handler's timeout; {@code null} if it has none
+ * @param inFlight messages that this instance received and has not finished
+ * @param waiting messages that wait because another delivery owns their key, or because the store does not respond
+ * @param pausedBy if polling is paused because claims get no answer: {@code claims}, or the transaction manager that
+ *     makes the claims; {@code null} if polling is not paused
+ * @param maxReceiveCount after this number of receives, SQS moves a message to the dead-letter queue; {@code null}
  *     without a dead-letter queue
- * @param retryBudgetSeconds the minimum time for which a failing message is retried before SQS moves it to the
+ * @param retryBudgetSeconds a message that always fails is retried for at least this time before SQS moves it to the
  *     dead-letter queue; {@code null} without a dead-letter queue
- * @param window the measured latencies; {@code null} until a delivery was measured
- * @param audit the audit's findings; {@code null} before the first audit, without findings, or if the audit is off
+ * @param window the measured latencies; {@code null} before the first delivery was measured
+ * @param audit the findings of the queue's audit; {@code null} if there are none
  */
 public record ListenerDescription(
         String listener,
@@ -43,10 +43,11 @@ public record ListenerDescription(
     private static final double MILLIS_PER_SECOND = 1_000;
 
     /**
-     * Measured latencies, the visibility timeout that they use up, and its recommended value.
+     * Measured latencies of deliveries, compared with the visibility timeout.
      *
-     * @param deliveries the number of deliveries behind the percentiles
-     * @param utilizationRatio a lower bound of the p95 of the last minutes, as a fraction of the visibility timeout
+     * @param deliveries how many deliveries were measured
+     * @param utilizationRatio how much of the visibility timeout recent deliveries need (1.0: p95 is as long as the
+     *     timeout). A cautious estimate, so that a few slow deliveries do not raise it
      */
     public record Window(
             long deliveries,

@@ -24,9 +24,8 @@ public final class ListenerStates implements DeliveryObserver {
     }
 
     /**
-     * Returns how many attempts at a key of a scope may throw before the key is parked. If running listeners have
-     * different limits, returns the smallest limit. Returns {@code null} if no running listener of this instance has a
-     * limit.
+     * Returns how many failed attempts are allowed before a key of this scope is parked. If listeners allow different
+     * numbers, returns the smallest. Returns {@code null} if no running listener has a limit.
      */
     @Nullable Integer maxAttempts(String scope) {
         Integer least = null;
@@ -42,7 +41,7 @@ public final class ListenerStates implements DeliveryObserver {
         return least;
     }
 
-    /** Returns the subscriptions of all running listeners, by listener and queue. */
+    /** Returns the subscriptions of all running listeners, sorted by listener and queue. */
     public List<Subscription> all() {
         return running.stream()
                 .sorted(Comparator.comparing(Subscription::listenerQueue))

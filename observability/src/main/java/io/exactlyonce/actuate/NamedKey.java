@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that a request names, either by scope and key, or by scope and the hash that log lines show.
+ * The key that a caller asks for. The caller gives the scope, and either the key or the key's hash from a log line.
  *
- * @param key {@code null} if the request names the hash
- * @param keyHash {@code null} if the request names the key
+ * @param key {@code null} if the caller gave the hash
+ * @param keyHash {@code null} if the caller gave the key
  */
 record NamedKey(
         String scope, @Nullable ClaimKey key, @Nullable String keyHash) {
@@ -21,9 +21,9 @@ record NamedKey(
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{16}");
 
     /**
-     * Returns the key of a request.
+     * Reads the key from the parameters of a request.
      *
-     * @throws IllegalArgumentException if the parameters name no usable key; the exception's message is the reason
+     * @throws IllegalArgumentException if the parameters are missing or not valid; the message explains the problem
      */
     static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
         String its = Parameters.text("scope", scope);
@@ -56,8 +56,8 @@ record NamedKey(
     }
 
     /**
-     * Returns the scope and the key's hash. The key is left out, because it may be personal data. The text is
-     * shortened to one line, because the scope is the caller's text.
+     * Returns the scope and the key's hash, for the log. The key itself may be personal data. The text is cut to one
+     * line, because the caller chose the scope.
      */
     @Override
     public String toString() {

@@ -6,20 +6,20 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Admits one request of a kind at a time, and refuses others at once. If other requests waited instead, they would
- * occupy the server's threads.
+ * Runs one request at a time. A request that arrives meanwhile is rejected with status 503. If it waited, it would
+ * block one of the server's threads.
  */
 final class OneAtATime {
 
     private final Semaphore turn = new Semaphore(1);
     private final String kind;
 
-    /** @param kind names the kind of requests in a refusal */
+    /** @param kind the name of such requests (for example {@code lookup}) in the text of the response */
     OneAtATime(String kind) {
         this.kind = kind;
     }
 
-    /** Answers a request. Refuses it if another request of this kind is running. */
+    /** Runs the request, or returns status 503 if another request is running. */
     WebEndpointResponse<OperationResponseBody> answer(Supplier<WebEndpointResponse<OperationResponseBody>> request) {
         if (!turn.tryAcquire()) {
             return Refused.forNow("another " + kind + " is being answered, and one is at a time; repeat the request");

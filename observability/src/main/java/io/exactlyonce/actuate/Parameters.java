@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the parameters of requests, from a query or from a JSON body. If a value is unusable, each method throws
- * {@link IllegalArgumentException}, whose message is the reason for the caller.
+ * Reads the parameters of requests, from a query or from a JSON body. If a value is not valid, the methods throw {@link
+ * IllegalArgumentException}. The exception's message is shown to the caller.
  */
 final class Parameters {
 
@@ -20,10 +20,7 @@ final class Parameters {
 
     private Parameters() {}
 
-    /**
-     * Returns a text. Rejects a missing parameter, and a parameter that was given twice and therefore arrives as a
-     * list.
-     */
+    /** Returns a required text. A parameter that a query contains twice arrives as a list, and is rejected. */
     static String text(String name, @Nullable Object value) {
         if (value instanceof String text) {
             return text;
@@ -35,7 +32,7 @@ final class Parameters {
         return value == null ? null : text(name, value);
     }
 
-    /** Returns a whole number from 1 to a maximum, or the standard number if the parameter is missing. */
+    /** Returns a whole number from 1 to {@code most}. Returns {@code standard} if the parameter is missing. */
     static int number(String name, @Nullable Object value, int standard, int most) {
         if (value == null) {
             return standard;
@@ -46,7 +43,7 @@ final class Parameters {
                 return number;
             }
         } catch (NumberFormatException other) {
-            // The exception below is thrown for this value, too.
+            // The code below throws the exception for this case.
         }
         throw new IllegalArgumentException("%s must be a number from 1 to %d".formatted(name, most));
     }
@@ -67,7 +64,7 @@ final class Parameters {
                 return time;
             }
         } catch (DateTimeParseException other) {
-            // The exception below is thrown for this value, too.
+            // The code below throws the exception for this case.
         }
         throw new IllegalArgumentException(
                 name + " must be a time such as 2026-11-28T12:00:00.123456Z, as an answer has it");
@@ -86,8 +83,8 @@ final class Parameters {
     }
 
     /**
-     * Returns the different texts of a list. The parameter is one text with commas, because Spring Boot reads no lists
-     * from a body.
+     * Splits a text at its commas, and removes duplicates. A JSON array is not possible, because Spring Boot passes no
+     * lists to endpoints.
      */
     static Set<String> texts(String name, @Nullable Object value, int most) {
         Set<String> texts = new LinkedHashSet<>();
@@ -101,7 +98,7 @@ final class Parameters {
         return texts;
     }
 
-    /** Returns the reason for a change. The reason is logged. */
+    /** Returns the reason that a caller gives for a change. */
     static String reason(@Nullable Object value) {
         String reason = text("reason", value);
         if (reason.isBlank() || reason.length() > LONGEST_REASON) {

@@ -15,36 +15,38 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers where this instance saw the message of a parked key last, for at most a thousand keys. While no such key
- * is remembered, a delivery costs only the read of a field.
+ * Remembers in which queue the message of a parked key is. An operator who releases the key then knows whether SQS
+ * redelivers the message, or whether it must be redriven.
+ *
+ * <p>Remembers at most a thousand keys, and only messages that this instance received.
  */
 public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
 
     private static final int MOST = 1_000;
 
-    /** The place of a message. The names are an API. */
+    /** Where a message is. The endpoint's JSON contains these names, so they must not change. */
     enum Place {
         /** This instance has the message. */
         IN_FLIGHT,
         /** The message is in its queue, perhaps invisible. */
         IN_QUEUE,
-        /** The message has no receive left, so SQS moves it instead of delivering it. */
+        /** The message has reached {@code maxReceiveCount}, so SQS moves it to the dead-letter queue. */
         DEAD_LETTER_QUEUE
     }
 
     /**
-     * The message of a key that was parked.
+     * Where the message of a parked key was seen last.
      *
-     * @param queue the queue that delivered the message
-     * @param visibleAt the time from which the queue delivers the message, or moves it to the dead-letter queue;
-     *     {@code null} while the message is in flight
+     * @param queue the listener's queue
+     * @param visibleAt when the message becomes visible, so that SQS redelivers it or moves it to the dead-letter
+     *     queue; {@code null} while this instance has the message
      * @param text a sentence for the operator
      */
     record Seen(Place place, String queue, @Nullable Instant visibleAt, String text) {}
 
     private final InstantSource clock;
 
-    /** Each access is synchronized on this map. If the map is full, the oldest entry is removed. */
+    /** Each access is synchronized on this map. A full map drops its oldest entry. */
     private final Map<ClaimKey, Seen> messages = new LinkedHashMap<>() {
         @Override
         protected boolean removeEldestEntry(Map.Entry<ClaimKey, Seen> eldest) {
@@ -62,10 +64,7 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
         this.clock = clock;
     }
 
-    /**
-     * Returns the last place of a key's message; {@code null} if this instance has not seen such a message, or no
-     * longer remembers it.
-     */
+    /** Returns where the key's message is; {@code null} if unknown. */
     @Nullable Seen of(ClaimKey key) {
         synchronized (messages) {
             return messages.get(key);

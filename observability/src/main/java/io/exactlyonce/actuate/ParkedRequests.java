@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
-/** Lists the parked keys of the whole fleet, and decides on many keys at a time. */
+/** Lists the parked keys of all instances, and releases or completes many of them in one request. */
 final class ParkedRequests {
 
     private static final Logger log = LoggerFactory.getLogger(ParkedRequests.class);
@@ -37,7 +37,7 @@ final class ParkedRequests {
     private static final int LONGEST_FILTER = 600;
 
     /**
-     * The most claims that are read to find the start of a page, if many claims were parked in the same microsecond.
+     * Limit of the search for the start of a page. Only needed if very many claims were parked in the same microsecond.
      */
     private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
 
@@ -50,11 +50,11 @@ final class ParkedRequests {
     private final ListenerStates listeners;
 
     /**
-     * @param claims the parked claims; {@code null} if the store cannot show claims
-     * @param lookUps admits one lookup at a time
-     * @param decisions admits one decision at a time
-     * @param messages remembers where the messages of parked keys were last
-     * @param listeners returns how many attempts at a key each scope allows
+     * @param claims the parked claims; {@code null} if the store cannot list them
+     * @param lookUps runs one lookup at a time
+     * @param decisions runs one decision at a time
+     * @param messages remembers the queues of parked keys' messages
+     * @param listeners knows the maximum number of attempts in each scope
      */
     ParkedRequests(
             @Nullable ParkedClaims claims,
@@ -72,17 +72,17 @@ final class ParkedRequests {
     /**
      * Parked keys, the oldest first.
      *
-     * @param next the cursor of the next page; {@code null} on the last page
+     * @param next the value of {@code after} that returns the next page; {@code null} on the last page
      */
     record Page(List<ShownParked> parked, @Nullable String next) implements OperationResponseBody {}
 
     /**
-     * The claims that a request would decide.
+     * The parked claims that would be released or completed.
      *
-     * @param count the number of these claims
-     * @param isMore whether more claims match than the request's limit allows
-     * @param parkedUntil when the last of these claims was parked; {@code null} if there are none
-     * @param notDecided claims that the request names, but that are not parked; {@code null} if there are none
+     * @param count the number of claims in {@code claims}
+     * @param isMore whether the filter matches more claims than {@code limit}
+     * @param parkedUntil when the newest of the claims was parked; {@code null} if there are no claims
+     * @param notDecided requested claims that are not parked; {@code null} if there are none
      */
     record DryRun(
             boolean dryRun,
@@ -94,18 +94,18 @@ final class ParkedRequests {
             implements OperationResponseBody {}
 
     /**
-     * The outcome of a request for many decisions.
+     * The response to a request that releases or completes many keys.
      *
-     * @param isMore whether more claims match than the request's limit allows
+     * @param isMore whether the filter matches more claims than {@code limit}
      */
     record Decisions(String decision, List<Decided> decided, List<NotDecided> notDecided, boolean isMore)
             implements OperationResponseBody {}
 
-    /** @param message the last place of the key's message; {@code null} if unknown, or if the key is completed */
+    /** @param message if the key was released, where its message is; {@code null} if unknown */
     record Decided(String scope, String keyHash, UUID claimId, ParkedMessages.@Nullable Seen message) {}
 
     /**
-     * A claim that was not decided.
+     * A claim that was neither released nor completed.
      *
      * @param scope {@code null} if no parked claim has this id
      * @param keyHash {@code null} if no parked claim has this id
@@ -124,13 +124,12 @@ final class ParkedRequests {
     }
 
     /**
-     * A request for decisions.
+     * The parameters of a request that releases or completes many keys.
      *
      * @param decision {@code release} or {@code complete}
-     * @param reason the caller's reason, for the log; {@code null} if a dry run has none
-     * @param named ids of the claims that the caller saw; {@code null} if the filter chooses the claims
-     * @param filter chooses the claims if none are named
-     * @param limit the most claims that the filter may choose
+     * @param reason the caller's reason for the log; may be {@code null} in a dry run
+     * @param named ids of the claims; {@code null} if the filter chooses the claims
+     * @param limit how many claims the filter may choose
      */
     record Request(
             String decision,
@@ -190,11 +189,10 @@ final class ParkedRequests {
     }
 
     /**
-     * The claims that a request has chosen.
+     * The parked claims that a request has chosen by ids or by a filter.
      *
-     * @param claims the chosen claims that are parked
-     * @param isMore whether more claims match than the request's limit allows
-     * @param missing ids of named claims that are not parked
+     * @param isMore whether the filter matches more claims than the request's limit
+     * @param missing requested ids of claims that are not parked
      */
     private record Selection(List<ParkedClaim> claims, boolean isMore, List<UUID> missing) {
 
@@ -217,7 +215,7 @@ final class ParkedRequests {
     /**
      * Returns a page of parked keys.
      *
-     * @param shown replaces keys that the caller may not see
+     * @param shown masks keys that the caller may not see
      */
     WebEndpointResponse<OperationResponseBody> list(
             UnaryOperator<String> shown,
@@ -249,12 +247,11 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns the page after a cursor. The cursor contains the time and the id of the previous page's last claim. The
-     * cursor does not contain that claim's key, because the caller may not see the key.
+     * Returns one page. The caller's cursor is the last claim of the previous page: when it was parked, and its id.
      *
-     * <p>The store can therefore list claims only from that time on, and the claims up to the last claim are then
-     * removed from the list. If the last claim was decided in the meantime, its place in the list is unknown, so all
-     * claims of that time are listed again.
+     * <p>The store lists claims by the time at which they were parked. So the list begins with claims that were parked
+     * at the same time as the last claim. Claims that the caller has already seen are removed from it. If the last
+     * claim is not parked any more, some of them may appear twice.
      */
     private Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
@@ -264,8 +261,8 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns the claims after the last claim of the previous page. If many claims were parked at the same time as the
-     * last claim, a first list may contain too few later claims. A longer list is then read.
+     * Returns the claims that follow the previous page's last claim. Very many claims may have been parked at the same
+     * time as that claim. The list then contains too few new claims, and a longer list is read.
      */
     private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
         for (int size = wanted; ; ) {
@@ -305,9 +302,9 @@ final class ParkedRequests {
     }
 
     /**
-     * Decides on many parked keys. A dry run only returns the claims that would be decided.
+     * Releases or completes many parked keys. A dry run only returns the claims that would change.
      *
-     * @param shown replaces keys that the caller may not see
+     * @param shown masks keys that the caller may not see
      * @param asking the caller's name for the log
      */
     WebEndpointResponse<OperationResponseBody> decide(UnaryOperator<String> shown, String asking, Request request) {

@@ -5,11 +5,11 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * The response to a request that was refused.
+ * The response to a request that cannot be answered.
  *
- * @param reason the problem with the request, or the obstacle
- * @param retryAfterSeconds the time after which the request may be repeated; {@code null} if a repetition would not
- *     help
+ * @param reason a sentence for the caller
+ * @param retryAfterSeconds how long the caller should wait before repeating the request; {@code null} if repeating does
+ *     not help
  */
 record Refused(String reason, @Nullable Integer retryAfterSeconds) implements OperationResponseBody {
 
@@ -17,7 +17,7 @@ record Refused(String reason, @Nullable Integer retryAfterSeconds) implements Op
         return new WebEndpointResponse<>(new Refused(reason, null), status);
     }
 
-    /** Returns a response for a request that may succeed soon, if it is repeated. */
+    /** Returns status 503, for a request that may succeed if it is repeated soon. */
     static WebEndpointResponse<OperationResponseBody> forNow(String reason) {
         return new WebEndpointResponse<>(
                 new Refused(reason, RequestLimits.RETRY_AFTER_SECONDS), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);

@@ -9,33 +9,27 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim as the endpoint shows it. The names of its fields are an API. Values of {@code null} are left out of the
- * response.
+ * A claim as JSON. Users depend on the names of the fields. {@code null} fields are left out.
  *
- * <p>A claim can also be part of another response, such as a refused decision or a dead letter. Its scope, hash,
- * downstream key, maximum of attempts and history are then {@code null}.
+ * <p>Dead letters, and responses that say why nothing changed, also contain a claim. They leave out its scope, hash,
+ * downstream key, {@code maxAttempts} and history.
  *
- * @param status the key's state
- * @param claimId the id of the last claim
- * @param attempt the number of attempts at the key
- * @param fencingToken the fencing token of the last claim
- * @param isInDoubt whether an attempt may have had unrecorded effects
+ * @param claimId the id of the latest claim of the key
+ * @param attempt how often the key was claimed
+ * @param fencingToken the fencing token of the latest claim
+ * @param isInDoubt whether an attempt may have had effects that were not recorded
  * @param owner the process that claimed the key last
- * @param firstClaimedAt when the key was claimed for the first time
- * @param claimedAt when the key was claimed last
- * @param leaseUntil when the last claim's lease expires, or has expired
- * @param isLeaseOver whether the last claim's lease has expired
- * @param completedAt when the effect was recorded
- * @param parkedAt when the key was parked; {@code null} if the key is not parked
- * @param expiresAt when the store may forget the key
+ * @param leaseUntil when the lease expires or expired
+ * @param completedAt when the key was completed
+ * @param parkedAt when the key was parked; {@code null} if it is not parked
+ * @param expiresAt when the store may delete the key
  * @param error why the last attempt failed, or why the key was parked
- * @param scope the scope that the caller named
- * @param keyHash the hash that logs show
- * @param downstreamKey the key that downstream systems know; {@code null} if the caller named the hash
- * @param failures the number of attempts that threw since an operator last released the key; {@code null} if none did
- * @param maxAttempts how many attempts may throw before the key is parked; {@code null} if no listener of this
- *     instance has a limit
- * @param history the events of the key, as far as the store keeps them
+ * @param keyHash the key's hash, as in log lines
+ * @param downstreamKey the idempotency key for other systems; {@code null} if the caller gave only the hash
+ * @param failures how many attempts failed since an operator last released the key; {@code null} if none failed
+ * @param maxAttempts how many attempts may fail before the key is parked; {@code null} if no listener of this instance
+ *     has a limit
+ * @param history past events of the key. The store keeps only some of them
  */
 record ShownClaim(
         ClaimDetails.Status status,
@@ -62,9 +56,9 @@ record ShownClaim(
     private static final int LONGEST_OWNER = 200;
 
     /**
-     * An event in a key's history.
+     * A past event of a key.
      *
-     * @param at the event's time; {@code null} if the store does not keep this time
+     * @param at when it happened; {@code null} if the store does not keep this time
      * @param event a sentence that describes the event
      */
     record Step(@Nullable Instant at, String event) {}
@@ -73,7 +67,7 @@ record ShownClaim(
         return of(claim, null, null, null, null, null);
     }
 
-    /** Returns the claim of a requested key, with its history. */
+    /** Returns the claim of the key that the caller asked for, with its history. */
     static ShownClaim of(ClaimDetails claim, NamedKey named, ListenerStates listeners) {
         return of(
                 claim,

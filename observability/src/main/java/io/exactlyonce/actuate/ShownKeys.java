@@ -9,12 +9,12 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 
 /**
- * Decides which callers see keys, because keys may be personal data. Spring Boot applies the same rules to the values
- * of its endpoints {@code env} and {@code configprops}.
+ * Decides which callers see keys, because keys may be personal data. Configured like {@code show-values} of Spring
+ * Boot's endpoints {@code env} and {@code configprops}.
  */
 public final class ShownKeys {
 
-    /** The name by which an application's {@link SanitizingFunction} recognizes a key. */
+    /** The name under which keys are passed to an application's {@link SanitizingFunction}, which may mask them. */
     public static final String NAME = "exactlyonce.key";
 
     private final Show show;
@@ -23,8 +23,8 @@ public final class ShownKeys {
 
     /**
      * @param show whether keys are shown always, never, or to authorized callers
-     * @param roles the roles of authorized callers; if empty, all authenticated callers are authorized
-     * @param functions the application's functions, which can hide keys that would otherwise be shown
+     * @param roles roles of authorized callers; if empty, all authenticated callers are authorized
+     * @param functions functions of the application, which may mask further keys
      */
     public ShownKeys(Show show, Collection<String> roles, Iterable<SanitizingFunction> functions) {
         this.show = show;
@@ -32,7 +32,7 @@ public final class ShownKeys {
         this.sanitizer = new Sanitizer(functions);
     }
 
-    /** Returns the key if the caller may see it, or else a replacement. */
+    /** Returns the key, masked if the caller may not see it. */
     String shown(SecurityContext caller, String key) {
         return String.valueOf(sanitizer.sanitize(new SanitizableData(null, NAME, key), show.isShown(caller, roles)));
     }

@@ -9,18 +9,18 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parked key as lists show it. The names of its fields are an API.
+ * A parked key in a list, as JSON. Users depend on the names of the fields.
  *
- * @param keyHash the hash that logs show
- * @param key the key, or a replacement if the caller may not see keys
- * @param claimId the id of the parked claim, which a request for a decision names
- * @param errorClass the class of the exception for which the key was parked, or the whole reason if it names no
- *     exception
+ * @param keyHash the key's hash, as in log lines
+ * @param key the key; masked if the caller may not see keys
+ * @param claimId the id of the parked claim. A caller who releases or completes the key must send this id
+ * @param errorClass the class of the exception for which the key was parked. If there was no exception, the reason as a
+ *     sentence
  * @param error why the key was parked
- * @param downstreamKey the key that downstream systems know
- * @param failures the number of attempts that threw since an operator last released the key
- * @param maxAttempts how many attempts may throw before the key is parked; {@code null} if no listener of this
- *     instance has a limit
+ * @param downstreamKey the idempotency key for other systems
+ * @param failures how many attempts failed since an operator last released the key
+ * @param maxAttempts how many attempts may fail before the key is parked; {@code null} if no listener of this instance
+ *     has a limit
  */
 record ShownParked(
         String scope,
@@ -38,7 +38,7 @@ record ShownParked(
 
     private static final int LONGEST_ERROR = 500;
 
-    /** @param shown the key, or a replacement that the caller may see */
+    /** @param shown the key; masked if the caller may not see it */
     static ShownParked of(ParkedClaim claim, String shown, ListenerStates listeners) {
         ClaimKey key = new ClaimKey(claim.scope(), claim.key());
         return new ShownParked(
