@@ -3,8 +3,8 @@ package io.exactlyonce.audit;
 /** The effect of audit findings. */
 public enum AuditMode {
     /**
-     * A finding of severity {@link Finding.Severity#ERROR} fails the start of the listener, and therefore of the
-     * application.
+     * A listener does not start if its queue has a finding of severity {@link Finding.Severity#ERROR}. Then the
+     * application does not start, either.
      */
     FAIL,
     /** Findings are logged. */

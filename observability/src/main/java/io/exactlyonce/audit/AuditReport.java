@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /**
  * The findings about one listener on one queue.
  *
- * @param findings the findings, worst first; empty if the audit could read all values and found no problem
+ * @param findings the worst finding first; empty if all attributes could be read and there is no problem
  */
 public record AuditReport(Subscription subscription, List<Finding> findings) {
 
@@ -26,9 +26,8 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
     }
 
     /**
-     * Returns the rule and the severity of each finding. A report is logged only if this outline differs from the
-     * earlier report's outline. The findings' texts are left out, because they contain counts that change at each
-     * audit.
+     * Returns what must change before a report is logged again: the rules that found a problem, and their severities.
+     * The texts of findings would not do, because they contain numbers that differ in each audit.
      */
     List<String> outline() {
         return findings.stream()

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Audits one listener's queue. A visibility timeout or lease must outlast its handler, or be renewed. A message that
- * always fails must reach a dead-letter queue. A key must be remembered as long as its messages can arrive. The rules
- * do no I/O.
+ * Finds settings of a queue and its listener that risk lost messages or repeated effects. For example, the visibility
+ * timeout may be shorter than the handler's timeout, or the queue may have no dead-letter queue.
+ *
+ * <p>The rules only compare values that {@link AuditedQueue} has read.
  */
 public final class AuditRules {
 
@@ -32,7 +33,7 @@ public final class AuditRules {
                     + " redrive-policy max-receive-count dead-letter-retention claim-retention receive-budget in-flight sqs-connections poll-timeout";
 
     /**
-     * The minimum visibility timeout without renewal, as a multiple of the handler's timeout. AWS advises this factor
+     * Without renewal, the visibility timeout should be at least six times the handler's timeout. AWS gives this advice
      * for Lambda functions.
      */
     private static final int FACTOR = 6;
@@ -79,8 +80,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks the visibility timeout against the handler's timeout and the measured p99, and checks the permission to
-     * renew. If a visibility timeout ends while the handler runs, SQS redelivers the message.
+     * Checks that the visibility timeout is long enough for the handler, and that the listener may renew it. If a
+     * visibility timeout expires while the handler runs, SQS redelivers the message.
      */
     private void judgeWindow() {
         if (!renews && (timeout == null || isShorter(visibilityTimeout, timeout.multipliedBy(FACTOR)))) {
@@ -132,9 +133,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that the lease is long enough for handlers, for the visibility timeout, and for a renewal that has to
-     * wait for or open a connection. If a lease is shorter than the visibility timeout, the key becomes free while its
-     * message is still invisible.
+     * Checks that the lease is long enough. If a lease expires before the visibility timeout, another delivery can
+     * claim the key while the first message is still invisible.
      */
     private void judgeLease() {
         if (!renews && timeout != null && isShorter(lease, timeout)) {
@@ -149,8 +149,8 @@ public final class AuditRules {
             String remedy = say("raise exactly-once.claim.lease to %s, or remove it", visibilityTimeout);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // A renewal waits for a connection if the pool is exhausted or the database is down. If the wait is as long as
-        // the lease, the lease expires before the renewal can fail and be repeated.
+        // If the pool is exhausted or the database is down, a renewal waits for a connection. The wait must end well
+        // before the lease expires, so that the renewal can be repeated in time.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
@@ -159,8 +159,9 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // A renewal has half of the lease to succeed, by default. If the renewal's connection broke, this half must
-        // suffice to open a connection, to fetch the types of parameters, and to send the renewal itself.
+        // By default, a lease is renewed when half of it is left. If the connection has broken, three steps must fit
+        // into this half: opening a connection, fetching the types of parameters, and the renewal. The first step may
+        // therefore take a third of the lease at most.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
@@ -173,8 +174,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that the queue has a dead-letter queue. Without a dead-letter queue, a message that always fails is
-     * redelivered until its retention ends, and is then lost.
+     * Checks for a dead-letter queue. Without one, a message that always fails is redelivered until its retention ends,
+     * and is then lost.
      */
     private void judgeReceives() {
         Redrive redrive = facts.queue().redrive();
@@ -193,8 +194,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that {@code maxReceiveCount} is high enough, because not only failures use up receives. A crash, a
-     * duplicate, and each attempt during an outage of another system use up one receive each.
+     * Checks that {@code maxReceiveCount} is high enough. SQS counts each receive, not only those that fail because of
+     * the message. Crashes, duplicates and outages of other systems also use up receives.
      */
     private void judgeReceives(int most) {
         if (most < ADVISED_RECEIVES) {
@@ -214,13 +215,13 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that keys are remembered as long as messages can arrive, including messages that are redriven. On a
-     * standard queue, also checks that the dead-letter queue keeps messages longer than the queue does.
+     * Checks that a completed key is remembered as long as a duplicate can arrive, for example after a redrive. Also
+     * checks that a standard queue's dead-letter queue keeps messages longer than the queue itself.
      */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
-        // SQS moves a message to the dead-letter queue of a standard queue with the message's first timestamp, from
-        // which the retention counts. On a FIFO queue, the moved message gets a new timestamp.
+        // SQS deletes a message when it is older than the queue's retention. If a standard queue's message moves to the
+        // dead-letter queue, its age still counts from when it was first sent. On a FIFO queue, its age starts again.
         boolean keepsTimestamp = redrives && !facts.subscription().isFifo();
         String deadBound = "the dead-letter queue's retention longer than the queue's";
         String bound = "exactly-once.claim.retention at least the queue's retention and its dead-letter queue's";
@@ -254,7 +255,7 @@ public final class AuditRules {
         }
     }
 
-    /** Checks the number of messages in flight, because SQS stops deliveries at its quota. */
+    /** Checks the number of messages in flight. At a quota of 120,000, SQS delivers no more messages. */
     private void judgeLoad() {
         Long messages = facts.levels().inFlight();
         if (messages != null && messages > QueueObserver.IN_FLIGHT_CAP * IN_FLIGHT_SHARE) {
@@ -277,7 +278,7 @@ public final class AuditRules {
         return one.compareTo(other) < 0;
     }
 
-    /** Formats a text as {@link String#format} does, with durations in a readable form. */
+    /** Formats a text like {@link String#format}, but durations readably, for example {@code 30s}. */
     static String say(String text, Object... values) {
         return text.formatted(Stream.of(values)
                 .map(value -> value instanceof Duration duration ? text(duration) : value)

@@ -27,9 +27,10 @@ import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Reads the queue of one listener with the listener's own client, one request after another. The listener itself also
- * reads the queue's attributes. If the listener has read the attributes since the last audit, the audit uses this
- * result. If not, the audit reads the attributes.
+ * Reads from SQS what the audit needs to know about one listener's queue.
+ *
+ * <p>The listener also reads the queue's attributes from time to time. If the listener has read them since the last
+ * audit, they are not read again.
  */
 final class AuditedQueue implements MetricPublisher {
 
@@ -38,18 +39,18 @@ final class AuditedQueue implements MetricPublisher {
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
     /**
-     * A receipt handle that SQS never issues, which tests the permission to change the visibility of messages. SQS
-     * reports the handle as invalid if the listener has the permission, and denies access if not.
+     * A receipt handle that no message has. The audit tries to change the visibility timeout of this handle. If SQS
+     * answers that the handle is invalid, the listener has the permission to renew. If not, SQS denies access.
      */
     private static final String NO_HANDLE = "exactly-once-audit";
 
-    /** The error codes for an invalid handle. {@code InvalidParameterValue} is the code of ElasticMQ. */
+    /** SQS's error codes for an invalid handle. ElasticMQ answers with {@code InvalidParameterValue}. */
     private static final Set<String> HANDLE_REFUSED =
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
     /**
-     * The beginnings of the names of attributes whose changes the audit does not log. The listener logs changes of the
-     * first two attributes. The others are counts, and the time of the last change.
+     * Beginnings of the names of attributes whose changes are not logged here. The listener itself logs changes of the
+     * first two. The others change all the time.
      */
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
@@ -72,16 +73,16 @@ final class AuditedQueue implements MetricPublisher {
         return queue.client();
     }
 
-    /** Returns how many polls of the queue may wait for messages at the same time. */
+    /** Returns how many polls of this queue can wait for messages at the same time. */
     int mostPolls() {
         return queue.polling().most();
     }
 
     /**
-     * Reads the rules' input.
+     * Reads the values that the rules compare.
      *
-     * @param polls how many polls, of all queues together, may wait for messages with this client at the same time
-     * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
+     * @param polls how many polls can wait at the same time with this SQS client, over all queues of the client
+     * @param p99 the 99th percentile of the listener's latencies; {@code null} if too few deliveries were measured
      */
     QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
         QueueAttributes read = QueueAttributes.UNKNOWN;
@@ -101,8 +102,8 @@ final class AuditedQueue implements MetricPublisher {
         } catch (RuntimeException failure) {
             unknown = "its attributes could not be read: " + reason(failure);
         }
-        // Each audit tests the permission until SQS has allowed a renewal once. A missing permission may be granted
-        // later, but a granted permission is rarely revoked.
+        // Once SQS has allowed a renewal, the permission is not tested again, because it is rarely revoked. A missing
+        // permission is tested in each audit, because an administrator may grant it.
         String refusal = mayRenew ? null : renewalRefusal();
         mayRenew = refusal == null;
         return new QueueFacts(subscription, terms, read, dead, unknown, refusal, client(polls), p99);
@@ -131,7 +132,8 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Returns why SQS refuses renewals, or why the permission is unknown. Returns {@code null} if SQS allows renewals.
+     * Returns {@code null} if the listener may renew visibility timeouts. If not, returns {@link QueueFacts#DENIED}. If
+     * the permission is unknown, returns SQS's error.
      */
     private @Nullable String renewalRefusal() {
         try {
@@ -142,8 +144,7 @@ final class AuditedQueue implements MetricPublisher {
                     .join();
             return null;
         } catch (RuntimeException failure) {
-            // An error that is not about the handle, such as an expired token, proves nothing about the permission.
-            // The error is then returned as the reason why the permission is unknown.
+            // Other errors, such as an expired token, do not show whether the listener has the permission.
             return HANDLE_REFUSED.contains(code(failure)) ? null : reason(failure);
         }
     }
@@ -161,9 +162,9 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Sets the timeout of a request. Also makes this object the request's metrics publisher, if the limit of the
-     * client's connections is still unknown, because a client reports this limit only in the metrics of a request. For
-     * that request, the SDK does not call the client's own publishers.
+     * Sets the timeout of a request. The audit also wants to know how many connections the client's HTTP client allows.
+     * Only the SDK's metrics of a request contain this number, so this object receives the metrics until the number is
+     * known. The SDK does not pass the metrics of such a request to the client's own publishers.
      */
     private void measure(AwsRequestOverrideConfiguration.Builder request) {
         request.apiCallTimeout(LONGEST_REQUEST);

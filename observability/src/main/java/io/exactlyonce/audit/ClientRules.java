@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Audits the SQS client of one listener. A poll occupies a connection longer than any other request does, because the
- * poll waits for messages at the server.
+ * Checks that the SQS client has enough connections, and that its timeouts are long enough for polls. A poll occupies a
+ * connection until messages arrive, for up to 20 s.
  */
 final class ClientRules {
 
-    /** The number of connections that the remedy adds to those of polls. The SDK's default limit is the same number. */
+    /** The audit advises this many connections in addition to those for polls. The SDK's default limit is also 50. */
     private static final int SPARE_CONNECTIONS = 50;
 
     private final QueueFacts.Client client;
@@ -45,9 +45,9 @@ final class ClientRules {
     }
 
     /**
-     * Checks that the client's timeouts are longer than the poll timeout. The listener extends the SDK's timeouts for
-     * its polls, so a short one causes only a note. The listener cannot extend a timeout of the HTTP client, so a
-     * short one causes a warning.
+     * Checks that the client does not end polls before the poll timeout. If a timeout of the SDK is too short, the
+     * finding is only a note, because the listener makes this timeout longer for its polls. If a timeout of the HTTP
+     * client is too short, the finding is a warning, because the listener cannot change this timeout.
      */
     private void judgeTimeouts() {
         Duration patience = client.patience();

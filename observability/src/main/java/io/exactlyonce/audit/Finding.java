@@ -1,24 +1,27 @@
 package io.exactlyonce.audit;
 
 /**
- * The result of one rule.
+ * A problem that the audit found, or a value that it could not read.
  *
- * @param rule the rule's id
- * @param found the value that the rule found, or why the value is unknown
- * @param bound the required value
- * @param remedy the fix
+ * @param rule the rule's id, for example {@code redrive-policy}
+ * @param found the problem, or why the value could not be read
+ * @param bound what the rule requires
+ * @param remedy how to fix the problem
  */
 public record Finding(String rule, Severity severity, String found, String bound, String remedy) {
 
     /** The severity of a finding. */
     public enum Severity {
-        /** Effects can happen twice, or messages can be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
+        /**
+         * This problem alone is enough to repeat effects, or to lose messages unnoticed. With {@link AuditMode#FAIL},
+         * the application does not start.
+         */
         ERROR,
-        /** One safeguard is missing. Effects happen twice, or messages are lost, only if a second fault occurs. */
+        /** Only together with a second problem, this one repeats effects or loses messages. */
         WARNING,
         /** A fact that needs no action. */
         NOTE,
-        /** An input of the rule could not be read. */
+        /** A value could not be read, so the rule could not be checked. */
         UNKNOWN
     }
 }

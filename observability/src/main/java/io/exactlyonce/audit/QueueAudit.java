@@ -22,15 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Audits the queues of running listeners. A queue is audited a second after its listener starts, a second after the
- * queue's attributes change, and at each {@link #tick()}. Logs new findings, and logs changed attributes with their
- * old and new values.
+ * Audits the queues of running listeners, and logs new findings and changed attributes. A queue is audited at each
+ * {@link #tick()}. In addition, it is audited one second after its listener has started or has read changed attributes.
  */
 public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
-    /** The delay between a listener's start and its audit, because the application is busy while it starts. */
+    /** The audit waits a little after the listener's start, because the application is busy while it starts. */
     private static final Duration AFTER_START = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_RETRIES = Duration.ofDays(14);
@@ -46,13 +45,13 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     private final Map<Subscription, AuditReport> reports = new ConcurrentHashMap<>();
 
     /**
-     * The application's settings that the rules use.
+     * The application's settings that the rules compare with queues.
      *
      * @param renews whether visibility timeouts and leases are renewed
-     * @param policy the settings of claims and retries, by listener
-     * @param connectionTimeout how long a claim may wait for a connection; empty if the application did not set a time
-     * @param shortestConnectTime the shortest time in which a connection was opened; empty if the time is unknown, or
-     *     if claims need no connection
+     * @param policy settings for claims and retries. Listeners can have their own
+     * @param connectionTimeout how long a claim waits for a connection; empty if not configured
+     * @param shortestConnectTime the fastest time in which a connection to the claim database was opened; empty if
+     *     unknown, or without a database
      */
     public record Settings(
             boolean renews,
@@ -65,7 +64,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, shortestConnectTime);
         }
 
-        /** Returns the minimum time in which a failing message uses up this number of receives. */
+        /** Returns how long a message that always fails is retried, at least, before it has used up its receives. */
         Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
@@ -76,12 +75,10 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * @param silenced ids of the rules whose findings are dropped
-     * @param terms the application's settings
-     * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
-     * @param observers receive the numbers of messages that each audit has read
-     * @param scheduler schedules the audits after a start or a change, and makes the thread that waits for SQS in
-     *     these audits
+     * @param silenced ids of rules whose findings are ignored
+     * @param p99 returns the 99th percentile of a listener's latencies; empty if too few deliveries were measured
+     * @param observers receive the numbers of messages after each audit
+     * @param scheduler delays the audit after a start or a change, and provides a thread for it
      */
     public QueueAudit(
             AuditMode mode,
@@ -100,8 +97,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Audits a queue before its listener receives any message, if the mode is {@link AuditMode#FAIL}. Takes some
-     * seconds at most.
+     * With {@link AuditMode#FAIL}, audits a queue before its listener receives any messages. Takes a few seconds at
+     * most.
      *
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
@@ -154,19 +151,19 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
         queues.forEach(this::judge);
     }
 
-    /** Returns the latest report on each listener and queue. A queue that was not audited yet is left out. */
+    /** Returns the latest report on each queue that was audited. */
     public List<AuditReport> reports() {
         return List.copyOf(reports.values());
     }
 
-    /** Returns the latest report on a listener's queue. Empty before the first audit. */
+    /** Returns the latest report on a listener's queue; empty before the first audit. */
     public Optional<AuditReport> report(Subscription subscription) {
         return Optional.ofNullable(reports.get(subscription));
     }
 
     /**
-     * Returns the minimum time for which a failing message is retried before SQS moves it to the dead-letter queue.
-     * Returns empty without a dead-letter queue.
+     * Returns how long a message that always fails is retried, at least, before SQS moves it to the dead-letter queue.
+     * Empty without a dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())
@@ -188,9 +185,9 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // If the listener was stopped during the audit, the map no longer contains its queue, and the report is
-            // dropped. If the listener stops now, it waits for the end of this call before it removes the queue and
-            // the report.
+            // If the listener was stopped during the audit, the map does not contain its queue any more, and the report
+            // is discarded. The map's lock makes a concurrent stop wait until the report is stored. The stop then
+            // removes it.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {

@@ -2,7 +2,7 @@ package io.exactlyonce.audit;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 
-/** A queue has a problem that {@link AuditMode#FAIL} does not accept. */
+/** The application does not start, because {@link AuditMode#FAIL} is set and the audit of a queue found an error. */
 public final class QueueAuditException extends ExactlyOnceSetupException {
 
     QueueAuditException(AuditReport report) {

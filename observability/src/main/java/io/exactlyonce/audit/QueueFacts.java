@@ -10,17 +10,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules' input about one listener on one queue.
+ * The values that the audit's rules compare, for one listener on one queue.
  *
- * @param subscription the subscription, with the listener's visibility timeout
- * @param settings the application's settings
  * @param queue the queue's attributes
- * @param deadLetters the attributes of the dead-letter queue; without values if there is none
- * @param unknown why attributes of one of the two queues could not be read; {@code null} if all were read
- * @param renewalRefusal {@code null} if the listener may change the visibility of messages, {@link #DENIED} if not, or
- *     else why the permission is unknown
- * @param client the listener's client
- * @param p99 the 99th percentile of the listener's deliveries; {@code null} if too few were measured
+ * @param deadLetters the dead-letter queue's attributes; without values if there is none
+ * @param unknown why an attribute could not be read; {@code null} if all were read
+ * @param renewalRefusal {@code null} if the listener may renew visibility timeouts, {@link #DENIED} if not. If unknown,
+ *     the error
+ * @param client settings of the listener's SQS client
+ * @param p99 the 99th percentile of the listener's latencies; {@code null} if too few deliveries were measured
  */
 record QueueFacts(
         Subscription subscription,
@@ -33,14 +31,15 @@ record QueueFacts(
         @Nullable Duration p99) {
 
     /**
-     * The rules' input about a client.
+     * Settings of an SQS client.
      *
-     * @param polls how many polls, of all queues together, may wait for messages with this client at the same time
-     * @param connections the limit of the client's connections; {@code null} if unknown
+     * @param polls how many polls can wait at the same time with this client, over all its queues
+     * @param connections how many connections the HTTP client allows; {@code null} if unknown
      * @param pollTimeout how long a poll waits for messages
-     * @param callTimeout the configured {@code apiCallTimeout}; {@code null} if none is configured or known
-     * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} if none is configured or known
-     * @param patience the approximate client timeout that ended a poll too early; {@code null} if no poll was ended
+     * @param callTimeout the configured {@code apiCallTimeout}; {@code null} if not configured or unknown
+     * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} if not configured or unknown
+     * @param patience about how long the client waited before its timeout ended a poll too early; {@code null} if this
+     *     never happened
      */
     record Client(
             int polls,

@@ -4,8 +4,8 @@ import io.exactlyonce.queue.Subscription;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the numbers that audits read from queues. The threads of the audits call the observer, so an observer must
- * not block.
+ * Receives the numbers of messages in queues after each audit. Called on the audit's threads, so an observer must not
+ * block.
  */
 @FunctionalInterface
 public interface QueueObserver {
@@ -14,13 +14,13 @@ public interface QueueObserver {
     int IN_FLIGHT_CAP = 120_000;
 
     /**
-     * The approximate numbers of messages in a queue, as SQS reports them over all consumers. A number is {@code null}
-     * if it is unknown.
+     * The approximate numbers of messages in a queue. SQS counts the messages of all instances and consumers. {@code
+     * null} if SQS did not report a number.
      *
      * @param visible messages that can be received
-     * @param inFlight messages that were received and are neither deleted nor visible again
-     * @param delayed messages whose delay has not ended, so that they were never visible
-     * @param deadLetters messages in the dead-letter queue
+     * @param inFlight messages that were received, and are neither deleted nor visible again
+     * @param delayed messages that were sent with a delay, and cannot be received yet
+     * @param deadLetters messages that can be received from the dead-letter queue
      */
     record Levels(
             @Nullable Long visible,
@@ -31,6 +31,6 @@ public interface QueueObserver {
     /** Called when a queue's attributes were read. */
     void observed(Subscription subscription, Levels levels);
 
-    /** Called when a listener has stopped. After this call, no numbers of its queue are reported. */
+    /** Called when a listener has stopped. No more numbers of its queue follow. */
     default void forgotten(Subscription subscription) {}
 }

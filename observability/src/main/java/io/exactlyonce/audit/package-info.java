@@ -1,6 +1,6 @@
 /**
- * Internal: audits queues for problems before the problems do harm. The rules compare a queue's attributes with its
- * listener's settings, and do no I/O. Attributes are read with the listener's own client.
+ * Internal: finds settings of queues and listeners that risk lost messages or repeated effects. The listener's own SQS
+ * client reads the attributes of its queue. The rules then compare them with the listener's settings.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code time} and {@code queue}.
  */
