@@ -23,10 +23,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the claim of a key, and releases or completes parked keys for an operator.
- *
- * <p>At most one lookup and one decision run at a time, so that operators do not slow down claims. A running lookup
- * does not block decisions.
+ * Shows the claim of a key, and releases or completes parked keys for an operator. At most one lookup and one decision
+ * run at a time. A running lookup does not block decisions.
  */
 final class KeyDecisions {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * downstream key, {@code maxAttempts} and history.
  *
  * @param claimId the id of the latest claim of the key
- * @param attempt how often the key was claimed
+ * @param attempt the number of attempts at the key
  * @param fencingToken the fencing token of the latest claim
  * @param isInDoubt whether an attempt may have had effects that were not recorded
  * @param owner the process that claimed the key last

@@ -9,8 +9,8 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 
 /**
- * Decides which callers see keys, because keys may be personal data. Configured like {@code show-values} of Spring
- * Boot's endpoints {@code env} and {@code configprops}.
+ * Decides which callers see keys, because keys may be personal data. The rules are those of {@code show-values} in
+ * Spring Boot's endpoints {@code env} and {@code configprops}.
  */
 public final class ShownKeys {
 

@@ -26,8 +26,8 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
     }
 
     /**
-     * Returns what must change before a report is logged again: the rules that found a problem, and their severities.
-     * The texts of findings would not do, because they contain numbers that differ in each audit.
+     * Returns the rules that found a problem, with the severities. A report is logged only if this list has changed
+     * since the last report. Texts of findings are left out, because their numbers differ in each audit.
      */
     List<String> outline() {
         return findings.stream()

@@ -134,7 +134,7 @@ public final class AuditRules {
 
     /**
      * Checks that the lease is long enough. If a lease expires before the visibility timeout, another delivery can
-     * claim the key while the first message is still invisible.
+     * claim the key while the message of the first delivery is still invisible.
      */
     private void judgeLease() {
         if (!renews && timeout != null && isShorter(lease, timeout)) {
@@ -149,8 +149,8 @@ public final class AuditRules {
             String remedy = say("raise exactly-once.claim.lease to %s, or remove it", visibilityTimeout);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // If the pool is exhausted or the database is down, a renewal waits for a connection. The wait must end well
-        // before the lease expires, so that the renewal can be repeated in time.
+        // If the pool is exhausted or the database is down, a renewal waits for a connection. The wait must end before
+        // the lease expires, so that the renewal can be repeated in time.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
@@ -159,7 +159,7 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // By default, a lease is renewed when half of it is left. If the connection has broken, three steps must fit
+        // A lease is renewed when half of it is left, by default. If the connection has broken, three steps must fit
         // into this half: opening a connection, fetching the types of parameters, and the renewal. The first step may
         // therefore take a third of the lease at most.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);

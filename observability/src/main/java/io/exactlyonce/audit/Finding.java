@@ -17,7 +17,7 @@ public record Finding(String rule, Severity severity, String found, String bound
          * the application does not start.
          */
         ERROR,
-        /** Only together with a second problem, this one repeats effects or loses messages. */
+        /** This problem repeats effects or loses messages only if a second problem occurs. */
         WARNING,
         /** A fact that needs no action. */
         NOTE,

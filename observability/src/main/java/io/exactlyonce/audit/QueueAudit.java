@@ -64,7 +64,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, shortestConnectTime);
         }
 
-        /** Returns how long a message that always fails is retried, at least, before it has used up its receives. */
+        /** Returns the minimum retry time of a message that always fails. After that time, no receives are left. */
         Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
@@ -97,8 +97,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * With {@link AuditMode#FAIL}, audits a queue before its listener receives any messages. Takes a few seconds at
-     * most.
+     * Audits a queue before its listener receives any messages, if the mode is {@link AuditMode#FAIL}. Takes a few
+     * seconds at most.
      *
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
@@ -162,8 +162,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Returns how long a message that always fails is retried, at least, before SQS moves it to the dead-letter queue.
-     * Empty without a dead-letter queue.
+     * Returns the minimum retry time of a message that always fails. After that time, SQS moves the message to the
+     * dead-letter queue. Empty without a dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())

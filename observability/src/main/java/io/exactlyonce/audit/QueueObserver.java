@@ -14,8 +14,8 @@ public interface QueueObserver {
     int IN_FLIGHT_CAP = 120_000;
 
     /**
-     * The approximate numbers of messages in a queue. SQS counts the messages of all instances and consumers. {@code
-     * null} if SQS did not report a number.
+     * The approximate numbers of messages in a queue. SQS counts the messages of all instances and consumers. A number
+     * is {@code null} if SQS did not report it.
      *
      * @param visible messages that can be received
      * @param inFlight messages that were received, and are neither deleted nor visible again

@@ -10,10 +10,11 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Registers gauges of the lag of each streaming replica, and HikariCP's own meters of the pool of claims.
+ * Registers gauges that show how far each streaming replica is behind the primary. Also registers HikariCP's meters of
+ * the connection pool for claims.
  *
- * <p>This object must exist before the pool opens its first connection. The startup check of the database opens that
- * connection, and reports the replicas to this observer.
+ * <p>This object must be created before the pool opens its first connection. With that connection, the startup check
+ * reads the replicas and calls this observer.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
@@ -23,9 +24,8 @@ public final class ClaimDatabaseMetrics implements ReplicaObserver {
     private final MultiGauge bytes;
 
     /**
-     * @param registry registers the meters
-     * @param claims the pool of claims. HikariCP's meters are registered only if this library made the pool, because
-     *     Spring Boot measures the application's own pools
+     * @param claims the connection pool for claims. If the pool belongs to the application, HikariCP's meters are not
+     *     registered here, because Spring Boot registers them
      */
     public ClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
         Meters meters = new Meters(registry);

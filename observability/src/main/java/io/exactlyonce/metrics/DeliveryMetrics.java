@@ -19,10 +19,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
 
     private final Map<ListenerQueue, ListenerMeters> meters = new ConcurrentHashMap<>();
 
-    /**
-     * @param registry registers the meters
-     * @param watch returns the state of each listener's visibility timeout
-     */
+    /** @param watch measures latencies and recommends visibility timeouts */
     public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
         this.registry = registry;
         this.watch = watch;
@@ -64,7 +61,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).completionsLost.increment();
     }
 
-    /** Counts nothing, because {@link ParkedMetrics} shows the parked keys in the store. */
+    /** Counts nothing. {@link ParkedMetrics} counts parked keys in the store. */
     @Override
     public void parked(DeliveryEvent.Parked event) {}
 
@@ -88,7 +85,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).finalReceives.increment();
     }
 
-    /** Counts nothing, because SQS counts dead letters in {@code NumberOfMessagesSent} of the dead-letter queue. */
+    /** Counts nothing. SQS counts dead letters itself. */
     @Override
     public void lastReceiveFailed(DeliveryEvent.LastReceiveFailed event) {}
 
@@ -102,7 +99,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).renewed(event.target(), event.result());
     }
 
-    /** Counts nothing, because {@link #renewed} has already counted the lost lease. */
+    /** Counts nothing. {@link #renewed} has already counted the lost lease. */
     @Override
     public void claimLost(RenewalEvent.ClaimLost event) {}
 

@@ -35,32 +35,30 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters of one listener on one queue. Counters and timers are registered when the listener first starts, and
- * remain registered. An alert on a counter's rate detects the first event only if the counter was zero before that
- * event.
+ * The meters of one listener on one queue.
+ *
+ * <p>Counters are registered with value zero as soon as the listener starts, because an alert on a counter's rate needs
+ * the value before the first event.
  */
 final class ListenerMeters extends Meters {
 
     private static final List<String> OUTCOMES =
             List.of("acquired", "already_completed", "mismatch", "held_elsewhere", "parked");
 
-    /** The values of the receive count's tag. Messages with five or more receives share one value. */
+    /** Values of the tag {@code receive}: how often a message has been received. */
     private static final List<String> RECEIVES = List.of("1", "2", "3", "4", "5+");
 
-    /**
-     * The bounds of the buckets for durations, as fractions of the visibility timeout. The buckets are narrower near
-     * 1.
-     */
+    /** Limits of the histogram's buckets, as fractions of the visibility timeout (1 is the whole timeout). */
     private static final double[] BUCKETS = {0.05, 0.1, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1.25, 1.5, 2, 3, 6, 12};
 
-    /** The bounds of the buckets for the age of messages, from one second to four days. */
+    /** Limits of the buckets for the age of a message, from one second to four days. */
     private static final Duration[] AGES = LongStream.of(1, 10, 60, 300, 900, 3_600, 21_600, 86_400, 345_600)
             .mapToObj(Duration::ofSeconds)
             .toArray(Duration[]::new);
 
     private static final int STEPS = 5;
 
-    /** Package-private, like the next four counters, because {@link DeliveryMetrics} updates these meters directly. */
+    /** Updated directly by {@link DeliveryMetrics}, like the next four counters. */
     final Timer handler;
 
     final Counter timeouts = counter("exactly.once.handler.timeouts");
@@ -86,8 +84,9 @@ final class ListenerMeters extends Meters {
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
     /**
-     * The numbers of deliveries in each state, in one object for each start of the listener. The object of an earlier
-     * start is garbage-collected after the last delivery of that start has ended.
+     * Counts of deliveries, for example of those in flight. A restarted listener has new counts, but deliveries from
+     * before the restart may still be running. The gauges add up both. Old counts are garbage-collected after their
+     * last delivery has ended.
      */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -142,12 +141,12 @@ final class ListenerMeters extends Meters {
     }
 
     /**
-     * Replaces the gauge of the receives that are left. The queue's {@code maxReceiveCount} may have changed while the
-     * listener ran, or while the listener was stopped.
+     * Registers the gauge of receives that are left before SQS moves a message to the dead-letter queue. Called again
+     * if the queue's {@code maxReceiveCount} has changed.
      */
     void changed(QueueSettings settings) {
         Integer most = settings.maxReceiveCount();
-        // Without a dead-letter queue, the number of receives has no limit, so the gauge is removed.
+        // Without a dead-letter queue, SQS does not limit the number of receives, so there is no gauge.
         receivesLeft.register(
                 most == null
                         ? List.of()
@@ -178,10 +177,7 @@ final class ListenerMeters extends Meters {
         increment(keysMissing, policy);
     }
 
-    /**
-     * Counts a settled delivery. An unprotected delivery is not counted as a completion, because it has no key to
-     * complete.
-     */
+    /** Counts a completion only if the delivery has a key. Otherwise there is nothing to complete. */
     void settled(Delivery delivery, DeliveryState state) {
         if (state == DeliveryState.ABANDONED) {
             abandoned.increment();
@@ -194,7 +190,7 @@ final class ListenerMeters extends Meters {
         increment(Objects.requireNonNull(renewals.get(target)), result);
     }
 
-    /** @param received the visibility timeout with which the message was received */
+    /** @param received the visibility timeout when the message was received */
     void delivered(Duration elapsed, VisibilityWindow received) {
         delivery.record(elapsed);
         if (elapsed.compareTo(received.length()) > 0) {

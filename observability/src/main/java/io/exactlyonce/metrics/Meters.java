@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Registers meters that share their tags. The meters' descriptions are in {@code meters.properties}. */
+/** Registers meters that have the same tags. Their descriptions are in {@code meters.properties}. */
 class Meters {
 
-    /** The period that maxima cover. The quantiles of {@link WindowGauges} cover the same period. */
+    /** Maxima and quantiles are those of the last five minutes. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
     private static final ResourceBundle TEXTS = ResourceBundle.getBundle("io.exactlyonce.metrics.meters");
@@ -43,7 +43,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Registers one counter for each value of a tag. */
+    /** Registers a counter for each value of the tag. */
     final <T> Map<T, Counter> counters(
             String name, String tag, List<T> values, Function<T, String> named, String... more) {
         Meters each = new Meters(registry, tags.and(more));
@@ -55,7 +55,7 @@ class Meters {
         Objects.requireNonNull(counters.get(value)).increment();
     }
 
-    /** Registers a gauge that keeps a strong reference to its supplier. */
+    /** Registers a gauge. The registry keeps its supplier from being garbage-collected. */
     final void gauge(String name, @Nullable String unit, Supplier<Number> value, String... more) {
         Gauge.builder(name, value)
                 .description(TEXTS.getString(name))
@@ -65,7 +65,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Registers a set of gauges. Members can be added and removed later. */
+    /** Registers gauges of the same name that have different tags. They can be added and removed later. */
     final MultiGauge gauges(String name, @Nullable String unit) {
         return MultiGauge.builder(name)
                 .description(TEXTS.getString(name))
@@ -74,7 +74,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Registers a timer with buckets of these bounds, because the buckets of several instances can be added up. */
+    /** Registers a timer with histogram buckets. Unlike quantiles, buckets of several instances can be added up. */
     final Timer timer(String name, Duration... bounds) {
         return Timer.builder(name)
                 .description(TEXTS.getString(name))

@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts deliveries to listeners in observe mode: the outcomes of observed deliveries, and the reasons why others were
- * not observed.
+ * Counts the deliveries of listeners in observe mode by their outcomes. Deliveries that could not be observed are
+ * counted by the reason.
  */
 public final class ObservedMetrics implements ObservationCounter {
 

@@ -21,16 +21,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gauges of the number and the age of parked keys, by scope. The store counts the keys, so all instances show the same
- * values, and a restart resets none of them. The scopes with the most parked keys have their own gauges, and all other
- * scopes share one gauge. If the store does not answer, the last counts remain.
+ * Gauges that show how many keys are parked in each scope, and for how long. The store counts the keys of all
+ * instances, so all instances show the same values. If the store does not respond, the gauges keep their last values.
+ *
+ * <p>Each scope adds gauges to the metrics system. So only the scopes with the most parked keys have their own gauges,
+ * and all others share one.
  */
 public final class ParkedMetrics {
 
     /** The most scopes with their own gauges. */
     static final int MOST_SCOPES = 20;
 
-    /** The label of the gauge that all other scopes share. */
+    /** The value of the tag {@code scope} for all scopes without their own gauges. */
     static final String OTHERS = "(others)";
 
     private static final Logger log = LoggerFactory.getLogger(ParkedMetrics.class);
@@ -45,11 +47,10 @@ public final class ParkedMetrics {
     private final MultiGauge age;
 
     /**
-     * Registers the gauges, which have no values before the first {@link #refresh}.
+     * Registers the gauges. They have no values before the first {@link #refresh}.
      *
-     * @param registry registers the meters
-     * @param claims counts parked claims
-     * @param clock a clock that approximates the store's time
+     * @param claims counts parked claims in the store
+     * @param clock approximately the store's clock
      */
     public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
         this.claims = claims;
@@ -59,10 +60,7 @@ public final class ParkedMetrics {
         age = meters.gauges("exactly.once.claims.parked.age", "seconds");
     }
 
-    /**
-     * Counts the parked keys again. The store treats the count like an operator's lookup, so the count does not delay
-     * claims.
-     */
+    /** Counts the parked keys again. If the store is too busy, the gauges keep their last values. */
     public void refresh() {
         try {
             show(claims.count().stream()

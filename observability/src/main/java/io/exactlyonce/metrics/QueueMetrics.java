@@ -13,10 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges of the numbers of messages that SQS reports for each listener's queue, over all consumers. The audit reads the
- * numbers once a minute. A number that SQS does not report has no gauge. When a listener stops, the numbers of its
- * queue are removed. Two queues of the same name, in different Regions or accounts, share a gauge, which shows the
- * larger number.
+ * Gauges of the numbers of messages in each listener's queue. SQS counts the messages of all consumers, and the audit
+ * reads the numbers once a minute.
+ *
+ * <p>Two queues in different Regions or accounts can have the same name. They share a gauge, which shows the larger
+ * number.
  */
 public final class QueueMetrics implements QueueObserver {
 
@@ -26,8 +27,8 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge utilization;
 
     /**
-     * The latest numbers of each subscription's queue, by state, such as {@code visible}. If SQS stops reporting a
-     * number, its last value remains.
+     * The latest numbers, by state (for example {@code visible}). If SQS stops reporting a number, the last one is
+     * kept.
      */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the deletion of expired claims, and the age of the oldest claim. */
+/** Meters of the background task that deletes expired claims. Also shows the age of the oldest claim. */
 public final class RetentionMetrics implements RetentionObserver {
 
     private final Counter deleted;

@@ -10,8 +10,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges that compare one listener's latencies with its visibility timeout, and show the recommended timeout. All
- * gauges share one reading, which is at most a second old, so the gauges of one scrape fit together.
+ * Gauges that compare a listener's latencies with its visibility timeout. They also show the recommended timeout.
+ *
+ * <p>A metrics system reads all gauges within a short time. For one second they show the same measurement, so that
+ * their values are consistent.
  */
 final class WindowGauges {
 
@@ -42,8 +44,8 @@ final class WindowGauges {
     }
 
     /**
-     * Registers quantiles as gauges, because a Prometheus timer can have either quantiles or buckets, and this
-     * listener's timers have buckets.
+     * Registers quantiles as separate gauges. In Prometheus, a timer has either quantiles or buckets, and the timers
+     * here have buckets.
      */
     private void quantiles(String name, Function<ListenerWindow, Latencies> latencies) {
         seconds(name, latencies.andThen(Latencies::p50), "quantile", "0.5");

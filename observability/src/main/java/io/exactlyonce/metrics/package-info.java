@@ -1,5 +1,6 @@
 /**
- * Internal: meters. Only this package depends on Micrometer's meters, and only the wiring uses this package.
+ * Internal: meters. Only this package depends on Micrometer's meters, and only the auto-configuration uses this
+ * package.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code audit}, {@code claim}, {@code claim.postgres}, {@code delivery},
  * {@code observed}, {@code primary}, {@code renewal}, {@code queue} and {@code window}.

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Sets MDC values that describe the delivery while a handler runs: {@code listener}, {@code receiveCount},
- * {@code keyHash}, {@code attempt} and {@code claim}. The key's hash is the same as in the engine's own log lines.
+ * Adds {@code listener}, {@code receiveCount}, {@code keyHash}, {@code attempt} and {@code claim} to the log lines of a
+ * running handler. They are MDC values of the handler's thread.
  *
- * <p>A batch handler has only {@code listener}. A handler of a message without a key has only {@code listener} and
- * {@code receiveCount}. When the handler's method returns, the thread's earlier values of all five names are restored.
+ * <p>If the message has no key, only {@code listener} and {@code receiveCount} are set. For a batch handler, only
+ * {@code listener} is set. When the handler returns, the thread has its earlier values again.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
@@ -54,7 +54,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Sets this thread's MDC values of {@link #NAMES}, and removes the names without a value. */
+    /** Replaces this thread's MDC values of {@link #NAMES}. Names without a new value are removed. */
     static void set(Map<String, String> values) {
         NAMES.forEach(MDC::remove);
         values.forEach(MDC::put);

@@ -3,9 +3,9 @@ package io.exactlyonce.observe;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
 /**
- * Copies the log context of a delivery to other threads, if the application propagates contexts. An application does
- * so with {@code ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}, for example.
- * {@code ServiceLoader} finds this class.
+ * Copies the MDC values of a delivery to other threads that a handler uses. For this, the application must propagate
+ * contexts, for example with {@code ContextPropagatingTaskDecorator} or {@code
+ * spring.task.execution.propagate-context}. Micrometer loads this class with {@code ServiceLoader}.
  */
 public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
 
@@ -14,8 +14,8 @@ public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
     }
 
     /**
-     * Returns a key that differs from the key of Micrometer's own accessor, because an application may have registered
-     * that accessor for other names.
+     * Returns this accessor's own key. Micrometer's accessor has another one, so an application can register it for
+     * further MDC values.
      */
     @Override
     public Object key() {

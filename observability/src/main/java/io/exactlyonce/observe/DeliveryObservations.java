@@ -14,21 +14,19 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes claims, handlers and completions. Each observation belongs to the trace of its message:
+ * Makes observations (spans) of claims, handlers and completions. All of them belong to the trace of the message:
  *
  * <ul>
- *   <li>The observations of a handler and its completion are children of the current observation on the handler's
- *   thread. Spring Cloud AWS makes that observation for the message, and continues the sender's trace with it. Without
- *   a current observation, the handler and its completion are not observed, because handlers are timed anyway.
- *   <li>The observation of a claim lasts from the request to the store's answer. One call makes the claims of a poll,
- *   before the messages have threads and before Spring Cloud AWS starts their observations. Each of these claims
- *   therefore continues its sender's trace directly, beside the observation of its message.
- *   <li>A claim in the handler's transaction is a child of the message's observation.
+ *   <li>Spring Cloud AWS observes each message, and continues the sender's trace. The observations of the handler and
+ *   the completion are children of that observation. If Spring Cloud AWS's observations are off, the handler and the
+ *   completion are not observed.
+ *   <li>Claims are usually made before Spring Cloud AWS starts to observe their messages. So the observation of a claim
+ *   continues the sender's trace itself. The store's answer ends the observation.
+ *   <li>A claim in the handler's transaction is made later, so its observation is a child of the message's observation.
  * </ul>
  *
- * <p>If the sender sent no trace, the claim and the handler each start a new trace.
+ * <p>If the sender sent no trace, the claim and the handler are in two separate traces.
  *
- * @param registry makes the observations
  * @param observesClaims whether claims are observed
  * @param hasOpenTelemetryNames whether observations also have OpenTelemetry's attributes for messaging
  */
@@ -80,8 +78,8 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
     }
 
     /**
-     * Returns the current observation. Returns empty for a no-op observation, because Spring Cloud AWS sets one if its
-     * observations are switched off.
+     * Returns the current observation. If Spring Cloud AWS's observations are switched off, the current one is a no-op,
+     * and this method returns empty.
      */
     private Optional<Observation> current() {
         return Optional.ofNullable(registry.getCurrentObservation()).filter(message -> !message.isNoop());
@@ -153,9 +151,8 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
         }
 
         /**
-         * Observes the completion of a delivery until the store has answered, or until the delivery ends, for example
-         * because its listener stops. If neither happens, the observation is garbage-collected with the delivery,
-         * because only the delivery refers to the observation.
+         * Observes how long the store takes to complete the key. If the delivery ends before the store has answered,
+         * for example because its listener stops, the observation ends, too.
          */
         private void complete(Delivery delivery) {
             Observation completion =

@@ -20,15 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Publishes application events on a separate thread, because an application's listeners must not delay claims. */
+/** Publishes application events on a separate thread, so that slow event listeners do not delay claims. */
 public final class EventPublisher implements DeliveryEvent.Observer, WindowObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
     /**
-     * The shortest time between two warnings about dropped events. Under lasting overload, each handled event makes
-     * room for one event, and the next event is dropped. Without a shortest time, each dropped event would cause a
-     * warning.
+     * At most one warning a minute is logged about dropped events. Otherwise, an overloaded application would log a
+     * warning for almost each event.
      */
     private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -38,15 +37,14 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     private long dropped;
     private @Nullable Long told;
 
-    /** Creates an event about a key. The event contains the key's hash. */
+    /** The constructor of an event about a key. The event contains the key's hash. */
     private interface KeyEvent {
         ExactlyOnceEvent of(String listener, String queue, String keyHash);
     }
 
     /**
-     * @param events publishes the events
-     * @param thread calls the application's listeners for one event after another, and rejects events that exceed its
-     *     capacity
+     * @param events passes events to the application's listeners
+     * @param thread runs one task after another, and rejects tasks if too many are waiting
      */
     public EventPublisher(ApplicationEventPublisher events, Executor thread, NanoClock clock) {
         this.clock = clock;
@@ -102,7 +100,8 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
                         Objects.requireNonNullElse(event.deadLetterQueue(), "unknown")));
     }
 
-    // Meters and log lines report the other events, because no application needs to react to them.
+    // The methods below publish nothing. Applications need not react to these events, and meters and log lines show
+    // them.
 
     @Override
     public void received(DeliveryEvent.Received event) {}

@@ -11,15 +11,13 @@ import java.util.Optional;
 import org.springframework.messaging.Message;
 
 /**
- * Gives OpenTelemetry's names to the observations of messages that listeners of this library receive: the name
- * {@code messaging.process.duration}, and the attributes of the
- * <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic conventions for
- * messaging</a>. Spring Cloud AWS makes these observations, with older names such as {@code messaging.operation} and
- * {@code messaging.source.name}. A convention that the application sets in a container's options has precedence over
- * this class.
+ * Renames Spring Cloud AWS's observations to the names of OpenTelemetry's <a
+ * href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic conventions for
+ * messaging</a>, such as {@code messaging.process.duration}. Only observations of this library's listeners are renamed.
+ * If the application has set its own convention in a container's options, that convention is used.
  *
- * <p>OpenTelemetry marks these names as <em>Development</em>, so a release of the conventions may change the names.
- * The names are therefore literals in this class, and are not used by default.
+ * <p>OpenTelemetry marks these names as <em>Development</em> and may still change them. So they are not used by
+ * default, and this class contains them as literals.
  */
 public final class MessagingConvention implements GlobalObservationConvention<ReceiverContext<?>> {
 
@@ -29,7 +27,11 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String PROCESS = "process";
     static final String SETTLE = "settle";
 
-    /** Returns the attributes of low cardinality for one of OpenTelemetry's operations, such as {@code process}. */
+    /**
+     * Returns OpenTelemetry's attributes that have few different values.
+     *
+     * @param operation for example {@code process}
+     */
     static KeyValues describe(String operation, Delivery delivery) {
         return KeyValues.of(
                 KeyValue.of("messaging.system", "aws_sqs"),
@@ -39,10 +41,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
                         "messaging.destination.name", delivery.subscription().queue()));
     }
 
-    /**
-     * Returns the delivery of an observation: Spring Cloud AWS's context contains the message, and the message refers
-     * to its delivery. Returns empty for other observations.
-     */
+    /** Returns the delivery whose message is observed. Empty if the message is not one of this library's listeners. */
     private static Optional<Delivery> find(Observation.Context context) {
         return context instanceof ReceiverContext<?> received && received.getCarrier() instanceof Message<?> message
                 ? ReceivedMessage.of(message).map(ReceivedMessage::delivery)
@@ -69,8 +68,8 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     }
 
     /**
-     * Returns the attributes of low cardinality. The attribute {@code error.type} is present even without an error,
-     * because all meters of one name must have the same tags.
+     * Returns the tags of the timer. {@code error.type} is also present without an error, because Prometheus requires
+     * the same tags on all meters of one name.
      */
     @Override
     public KeyValues getLowCardinalityKeyValues(ReceiverContext<?> context) {

@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts repeats that claims have prevented on this instance, and logs them at INFO. Each takeover is logged. For each
- * listener, the first suppressed duplicate is logged, and the first delivery that took longer than the visibility
- * timeout. For later duplicates and slow deliveries, only their numbers are logged, once an hour.
+ * Counts repeated handler calls that claims have prevented on this instance, and logs them at INFO.
+ *
+ * <p>Each takeover is logged. For suppressed duplicates, and for deliveries that took longer than the visibility
+ * timeout, each listener logs only the first one. The numbers of later ones are logged once an hour.
  */
 public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
@@ -29,12 +30,12 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
     private long loggedAt;
 
     /**
-     * Repeats that claims have prevented since the start of this instance.
+     * How many repeats were prevented since this instance started.
      *
      * @param duplicatesSuppressed messages that were deleted without a handler call, because their key was completed
-     * @param overlapsThatWaited deliveries that were not handled at once, because another delivery owned their key
-     * @param takeovers attempts at a key after an earlier attempt without a recorded outcome
-     * @param mismatches deliveries whose key was completed for another payload
+     * @param overlapsThatWaited deliveries that had to wait, because another delivery owned their key
+     * @param takeovers new attempts after an attempt whose outcome is unknown, for example because its process crashed
+     * @param mismatches messages whose key was completed before with a different payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
 
@@ -47,7 +48,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** A count. Its first event is logged at once, and the number of later events once an hour. */
+    /** A counter for the log. The first event is logged at once, and the number of later ones once an hour. */
     private static final class Total {
         private final AtomicLong count = new AtomicLong();
         private long logged = 1;
@@ -77,7 +78,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** @param clock the clock that also measures the receive times of deliveries */
+    /** @param clock the clock with which {@link Delivery#receivedAt()} was read */
     public Prevented(NanoClock clock) {
         this.clock = clock;
         this.loggedAt = clock.nanoTime();
@@ -131,7 +132,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Logs the new numbers, if the last numbers were logged an hour ago. Only one thread may call this method. */
+    /** Logs the numbers of new events once an hour. Must always be called on the same thread. */
     public void tick() {
         long now = clock.nanoTime();
         if (now - loggedAt >= INTERVAL_NANOS) {
@@ -145,12 +146,12 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns the prevented repeats of all listeners, including stopped ones. */
+    /** Returns the counts of all listeners together, including stopped ones. */
     public Counts all() {
         return listeners.values().stream().map(Listener::counts).reduce(new Counts(0, 0, 0, 0), Counts::plus);
     }
 
-    /** Returns the prevented repeats of a listener on one queue. */
+    /** Returns the counts of one listener on one queue. */
     public Counts counts(Subscription subscription) {
         return of(subscription).counts();
     }

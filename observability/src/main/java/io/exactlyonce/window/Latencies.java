@@ -4,14 +4,11 @@ import java.time.Duration;
 import org.HdrHistogram.AbstractHistogram;
 
 /**
- * Percentiles of latencies. All percentiles are zero if there are no deliveries.
+ * Percentiles of measured latencies; zero if nothing was measured.
  *
- * @param count the number of deliveries
- * @param p50 the median
- * @param p95 the 95th percentile
- * @param p99 the 99th percentile
- * @param certainP95 a lower bound of p95, three standard errors below p95, so that a few slow deliveries do not count
- *     as a high p95; zero for fewer than three deliveries
+ * @param count how many latencies were measured
+ * @param certainP95 a cautious p95, for warnings. With few deliveries, one slow delivery can raise p95 by chance. So
+ *     this value is three standard errors lower, and zero for fewer than three deliveries
  */
 public record Latencies(long count, Duration p50, Duration p95, Duration p99, Duration certainP95) {
 
@@ -37,7 +34,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99, Du
         return Duration.ofNanos(counts.getValueAtPercentile(percentile));
     }
 
-    /** Returns {@link #certainP95} as a fraction of the visibility timeout. */
+    /** Returns how much of the visibility timeout deliveries need: {@link #certainP95} divided by the timeout. */
     public double utilization(Duration visibilityTimeout) {
         return (double) certainP95.toNanos() / visibilityTimeout.toNanos();
     }

@@ -5,21 +5,20 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.IntCountsHistogram;
 
 /**
- * The latest latencies: all latencies of a time span, or a minimum number of latencies if the span has fewer. A ring
- * of histograms, of 13 KB each, counts the latencies. When a histogram is complete, the oldest histogram is emptied
- * and filled next. This class is not thread-safe, so {@link WatchedLatency} calls it under a lock.
+ * The most recent latencies, for example those of the last five minutes. If there were few, older ones are kept, too.
+ *
+ * <p>The latencies are counted in a ring of histograms, and each takes 13 KB. When one histogram has covered its part
+ * of the time, the oldest one is emptied and filled next. Not thread-safe; {@link WatchedLatency} calls this class
+ * under a lock.
  */
 final class SlidingLatencies {
 
-    /** The significant digits of a latency in a histogram. Two digits mean an error of at most 1 %. */
+    /** Significant digits of latencies in a histogram. With two digits, the error is at most 1 %. */
     private static final int DIGITS = 2;
 
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    /**
-     * The longest latency in a histogram. A longer latency is counted as 24 hours. SQS allows visibility timeouts of
-     * at most twelve hours.
-     */
+    /** A longer latency is counted as 24 hours. SQS allows visibility timeouts of up to 12 hours. */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final IntCountsHistogram[] ring;
@@ -29,9 +28,9 @@ final class SlidingLatencies {
     private long filledSince;
 
     /**
-     * @param parts the number of histograms. One histogram is being filled, and the others cover the span
-     * @param span the time span whose latencies are all kept
-     * @param fewest the number of latencies that are kept even if they are older than the span
+     * @param parts the number of histograms. One is being filled, and the others cover the time span
+     * @param span each latency is kept for at least this time
+     * @param fewest at least this many latencies are kept, even if they are older than the time span
      * @param nanos the current time of a nanosecond clock
      */
     SlidingLatencies(int parts, Duration span, int fewest, long nanos) {

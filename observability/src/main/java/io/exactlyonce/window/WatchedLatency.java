@@ -7,21 +7,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latencies of one listener on one queue, and the rule by which latencies cause a warning. The rule is checked
- * when a delivery ends, so a listener without deliveries causes no warning. Each object takes about 180 KB.
+ * Measures the latencies of one listener on one queue, and decides when to warn that they come near the visibility
+ * timeout. Takes about 180 KB.
  *
- * <p>Thread-safe. Counting a duration takes the lock for a short time, and allocates nothing. Percentiles are computed
- * under the same lock: by the rule, at most once a second, and by each scrape.
+ * <p>Thread-safe. Recording a latency takes a lock for a short time, and allocates nothing. Computing percentiles takes
+ * longer, under the same lock. When deliveries end, this happens at most once a second.
  */
 final class WatchedLatency {
 
     /**
-     * The fraction of the visibility timeout above which p95 counts as near the timeout. The published alert has the
-     * same bound.
+     * A warning is due if p95 exceeds this fraction of the visibility timeout. The published alert uses the same limit.
      */
     private static final double NEAR = 0.8;
 
-    /** The fraction of the visibility timeout below which p95 has recovered. */
+    /** The warning is over if p95 is below this fraction of the visibility timeout. */
     private static final double RECOVERED = 0.7;
 
     private static final Duration RECENT = Duration.ofMinutes(5);
@@ -29,8 +28,8 @@ final class WatchedLatency {
     private static final int RECENT_PARTS = 6;
 
     /**
-     * The time span of the latencies from which a visibility timeout is recommended. With two histograms, the
-     * latencies are those of the last six to twelve hours.
+     * The visibility timeout is recommended from the deliveries of the last six to twelve hours. If there were fewer
+     * than 2,000 in that time, older ones are used, too.
      */
     private static final Duration USUAL = Duration.ofHours(6);
 
@@ -59,8 +58,8 @@ final class WatchedLatency {
     }
 
     /**
-     * Replaces the subscription when the listener starts again. Latencies from before the start are kept, and are
-     * compared with the visibility timeout of the new subscription.
+     * Called when the listener starts again. Latencies from before are kept. From now on, they are compared with the
+     * visibility timeout of the new subscription.
      */
     void started(Subscription latest) {
         subscription = latest;
@@ -75,7 +74,7 @@ final class WatchedLatency {
         lastHandled = nanos;
     }
 
-    /** Records a finished delivery. Returns {@code null} if there is no new warning. */
+    /** Records the latency of a finished delivery. Returns a warning if one is due; else {@code null}. */
     synchronized @Nullable WindowWarning delivered(long nanos, Duration elapsed) {
         usual.add(nanos, elapsed);
         recent.add(nanos, elapsed);
@@ -101,8 +100,8 @@ final class WatchedLatency {
     }
 
     /**
-     * Returns the kind that fits the latencies. After {@code NEAR} or {@code BREACHED}, no lower kind is returned
-     * before p95 recovers. Each kind is therefore reported at most once before a recovery.
+     * Returns the warning level for these latencies. A level falls only when p95 has recovered, so each level is
+     * reported at most once until then.
      */
     private Kind next(Latencies latencies, Duration visibilityTimeout) {
         double certain = latencies.utilization(visibilityTimeout);
@@ -119,18 +118,12 @@ final class WatchedLatency {
         return usual.latencies();
     }
 
-    /**
-     * Returns the latencies of recent deliveries. Returns {@link Latencies#NONE} after five minutes without a
-     * delivery.
-     */
+    /** Returns the latencies of recent deliveries; {@link Latencies#NONE} if there was none for five minutes. */
     synchronized Latencies recent(long nanos) {
         return isRecent(nanos - lastDelivered) ? recent.latencies() : Latencies.NONE;
     }
 
-    /**
-     * Returns how long recent handler calls took. Returns {@link Latencies#NONE} after five minutes without a handler
-     * call.
-     */
+    /** Returns how long recent handler calls took; {@link Latencies#NONE} if there was none for five minutes. */
     synchronized Latencies handlers(long nanos) {
         return isRecent(nanos - lastHandled) ? handlers.latencies() : Latencies.NONE;
     }

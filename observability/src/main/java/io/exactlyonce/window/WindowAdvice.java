@@ -7,34 +7,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * The recommended visibility timeout of a queue.
  *
- * @param queue the queue's name
- * @param current the current visibility timeout
- * @param rule the rule behind the recommendation
- * @param recommended the recommended timeout in whole seconds, from 1 s to 43,200 s; {@code null} without data
- * @param confidence how reliable the recommendation is, judged by the number of measured deliveries
+ * @param current the queue's visibility timeout now
+ * @param rule how the recommendation was computed
+ * @param recommended in whole seconds, from 1 s to 43,200 s; {@code null} if nothing was measured
+ * @param confidence how reliable the recommendation is; depends on the number of measured deliveries
  */
 public record WindowAdvice(
         String queue, Duration current, Rule rule, @Nullable Duration recommended, Confidence confidence) {
 
-    /** The rules for the visibility timeout. Each recommendation names its rule. */
+    /** The ways to compute a visibility timeout. The endpoint shows the one that was used. */
     public enum Rule {
 
         /**
-         * The rule if the visibility timeout is renewed while the handler runs. The timeout should be long enough for
-         * the usual handler, and short enough to expire soon after a crash.
+         * Used if visibility timeouts are renewed. Usual handlers finish within the timeout, and slower ones are
+         * renewed. After a crash, a short timeout lets SQS redeliver the message soon.
          */
         RENEWED(
                 "2 x p50",
                 "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
-        /** The rule if renewal is off. The visibility timeout must outlast all but the rarest handlers. */
+        /** Used if renewal is off. Almost all deliveries must finish within the timeout. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),
 
         /**
-         * The measured deliveries need a longer visibility timeout than the rule for the renewal mode gives. The
-         * recommendation is therefore the current timeout, or a percentile of the deliveries.
+         * Used if the other two rules recommend a timeout that is too short for the measured deliveries. The
+         * recommendation is then the current timeout, or a percentile of the measured latencies.
          */
         KEPT(
                 "as it is, or p95",
@@ -51,7 +50,7 @@ public record WindowAdvice(
             this.source = source;
         }
 
-        /** Returns the formula, such as {@code 2 x p50}. */
+        /** Returns the formula, for example {@code 2 x p50}. */
         public String formula() {
             return formula;
         }
@@ -62,8 +61,7 @@ public record WindowAdvice(
         }
 
         /**
-         * Returns the rule's visibility timeout in seconds, which may be longer than SQS allows. Must not be called on
-         * {@link #KEPT}, which computes no timeout.
+         * Returns the timeout in seconds, which may exceed SQS's limit. Not for {@link #KEPT}, which has no formula.
          */
         private double seconds(Latencies latencies) {
             return this == RENEWED
@@ -72,21 +70,19 @@ public record WindowAdvice(
         }
     }
 
-    /** The confidence of a recommendation, by the number of deliveries behind it. */
+    /** How reliable a recommendation is. Depends on the number of measured deliveries. */
     public enum Confidence {
 
         /** There are no deliveries. */
         NONE,
 
-        /** There are fewer deliveries than the rule needs: 20 for a median, 200 for a 99th percentile. */
+        /** Too few deliveries for the rule's percentile: fewer than 20 for a median, or 200 for a 99th percentile. */
         LOW,
 
-        /** The rule's percentile is known to within ten or twenty percent. */
+        /** Enough deliveries: the percentile's error is ten to twenty percent. */
         MEDIUM,
 
-        /**
-         * There are at least ten times as many deliveries as the rule needs. More would hardly change the percentile.
-         */
+        /** Ten times as many deliveries as needed. With more, the percentile would hardly change. */
         HIGH;
 
         private static Confidence of(Rule rule, long deliveries) {
@@ -96,12 +92,12 @@ public record WindowAdvice(
     }
 
     /**
-     * Returns advice from measured latencies.
+     * Recommends a visibility timeout.
      *
      * @param queue the queue's name
-     * @param current the current visibility timeout
+     * @param current the queue's visibility timeout now
      * @param isRenewed whether visibility timeouts are renewed while handlers run
-     * @param latencies the latencies of deliveries, from receive to acknowledgement
+     * @param latencies measured from a message's receive to its confirmed delete
      */
     public static WindowAdvice of(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
         Rule rule = isRenewed ? Rule.RENEWED : Rule.NOT_RENEWED;
@@ -120,12 +116,11 @@ public record WindowAdvice(
     }
 
     /**
-     * Returns the shortest visibility timeout that may be recommended, in seconds: p99 of the deliveries, or p95 if
-     * the confidence is high.
+     * Returns the shortest timeout in seconds that is safe to recommend. With many deliveries, this is their p95; with
+     * fewer, their p99.
      *
-     * <p>Returns the current timeout if that percentile exceeds the current timeout, because a timeout that slow
-     * deliveries have exceeded must not be shortened. Also returns the current timeout if there are only a few
-     * deliveries.
+     * <p>With very few deliveries, or if the percentile already exceeds the current timeout, this is the current
+     * timeout.
      */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();
@@ -133,10 +128,7 @@ public record WindowAdvice(
         return kept.toNanos() * 1e-9;
     }
 
-    /**
-     * Returns the queue's Terraform resource with the recommended timeout. Returns an empty text if there is no
-     * recommendation.
-     */
+    /** Returns a Terraform resource that sets the recommended timeout; empty if there is no recommendation. */
     public String terraform() {
         return recommended == null
                 ? ""
@@ -153,10 +145,7 @@ public record WindowAdvice(
                                 rule.formula());
     }
 
-    /**
-     * Returns an AWS CLI command that sets the recommended timeout. Returns an empty text if there is no
-     * recommendation.
-     */
+    /** Returns an AWS CLI command that sets the recommended timeout; empty if there is no recommendation. */
     public String cli() {
         return recommended == null
                 ? ""

@@ -3,8 +3,8 @@ package io.exactlyonce.window;
 import io.exactlyonce.queue.Subscription;
 
 /**
- * Receives warnings about visibility timeouts. The thread that ends a delivery calls the observer, so an observer must
- * not block. An exception of an observer is logged, and has no other effect.
+ * Called when deliveries come near their visibility timeout. Called on the thread that ends a delivery, so an observer
+ * must not block. Exceptions of an observer are logged and ignored.
  */
 @FunctionalInterface
 public interface WindowObserver {
@@ -12,7 +12,7 @@ public interface WindowObserver {
     /**
      * Called when p95 comes near the visibility timeout, exceeds the timeout, or has recovered.
      *
-     * @param subscription the listener's subscription, whose settings contain the visibility timeout as last read
+     * @param subscription contains the queue's visibility timeout as last read
      */
     void warned(Subscription subscription, WindowWarning warning);
 }

@@ -16,19 +16,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the latency of each listener on each queue, and logs a warning before deliveries outlast the visibility
- * timeout. A listener is watched from its first start to the end of the process. Latencies are kept only in memory, so
- * a new process starts without them.
+ * Measures how long the deliveries of each listener take, and logs a warning before they take longer than the
+ * visibility timeout. Latencies are kept in memory until the process ends, even if the listener stops.
  *
- * <p>The measured time begins when a message is received. The time ends when SQS confirms the message's delete, or
- * when the delivery is abandoned. The visibility timeout must cover all of this time. Deliveries that were returned to
- * the queue are not measured.
+ * <p>A latency is the time from a message's receive until SQS confirms that the message is deleted. If the delivery is
+ * abandoned, the latency ends then. Deliveries that were returned to the queue are not measured.
  */
 public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
-    /** The fewest deliveries for which the 99th percentile differs from the longest delivery. */
+    /** The 99th percentile of fewer deliveries would be the longest delivery. */
     private static final int ENOUGH = 100;
 
     private final boolean isRenewed;
@@ -37,13 +35,13 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
     private final ConcurrentMap<ListenerQueue, WatchedLatency> watched = new ConcurrentHashMap<>();
 
     /**
-     * The state of one listener's visibility timeout on one queue.
+     * A listener's visibility timeout on one queue, compared with its latencies.
      *
      * @param timeout the visibility timeout as last read
-     * @param latencies latencies of deliveries in the last six to twelve hours
-     * @param recent latencies of the deliveries of the last five minutes, or of the last hundred deliveries if the
-     *     five minutes have fewer; empty if there was no delivery for five minutes
-     * @param handlers how long the handler calls of the same period took
+     * @param latencies of the last six to twelve hours, or longer if there were fewer than 2,000 deliveries
+     * @param recent of the last five minutes, or of the last hundred deliveries if there were fewer; empty after five
+     *     minutes without a delivery
+     * @param handlers how long recent handler calls took
      * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
@@ -59,14 +57,14 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
             return timeout.length();
         }
 
-        /** Returns a lower bound of the p95 of recent deliveries, as a fraction of the visibility timeout. */
+        /** Returns how much of the visibility timeout recent deliveries need ({@link Latencies#utilization}). */
         public double utilization() {
             return recent.utilization(length());
         }
     }
 
     /**
-     * Creates a watch, which observes each listener from its first subscription on.
+     * Creates a watch. Listeners are measured as soon as they have subscribed.
      *
      * @param isRenewed whether visibility timeouts are renewed while handlers run
      * @param observers receive each warning
@@ -124,7 +122,7 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns the state of each listener's visibility timeout, by listener and queue. */
+    /** Returns latencies and advice for all listeners, sorted by listener and queue. */
     public List<ListenerWindow> windows() {
         return watched.values().stream()
                 .map(this::window)
@@ -132,17 +130,13 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
                 .toList();
     }
 
-    /**
-     * Returns the state of a listener's visibility timeout. The state has no latencies before the listener's first
-     * delivery.
-     */
+    /** Returns latencies and advice for one listener. Before its first delivery, the latencies are zero. */
     public ListenerWindow window(Subscription subscription) {
         return window(of(subscription));
     }
 
     /**
-     * Returns the 99th percentile of the time from receive to confirmed delete, over a listener's deliveries. Empty if
-     * fewer than a hundred deliveries were measured.
+     * Returns the 99th percentile of a listener's latencies; empty if fewer than a hundred deliveries were measured.
      */
     public Optional<Duration> p99(Subscription subscription) {
         Latencies latencies = of(subscription).usual();

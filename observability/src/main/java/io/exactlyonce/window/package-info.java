@@ -1,6 +1,6 @@
 /**
- * Internal: compares the visibility timeouts of queues with the latency of deliveries, warns before deliveries take
- * longer than a timeout, and recommends better timeouts.
+ * Internal: measures how long deliveries take, and compares this with the queue's visibility timeout. Warns before
+ * deliveries take longer, and recommends a better timeout.
  *
  * <p>This package uses {@code delivery}, {@code time} and {@code queue}.
  */
