@@ -7,8 +7,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonceconsole}: a web page for operators. The page's script calls the endpoint {@code
- * exactlyonce} from the operator's browser, so it can do only what the operator is allowed to do.
+ * {@code /actuator/exactlyonceconsole}: a web page for operators. The page's script calls the endpoint
+ * {@code exactlyonce} from the operator's browser, so it can do only what the operator is allowed to do.
  */
 @WebEndpoint(id = "exactlyonceconsole", defaultAccess = Access.READ_ONLY)
 public final class ExactlyOnceConsoleEndpoint {

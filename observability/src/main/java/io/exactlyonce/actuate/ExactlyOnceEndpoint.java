@@ -263,8 +263,8 @@ public final class ExactlyOnceEndpoint {
     /**
      * Releases or completes many parked keys, or redrives chosen dead letters of a listener.
      *
-     * <p>Parked keys are chosen in one of two ways: by the ids of their claims ({@code claims}), or by a filter ({@code
-     * scope}, {@code error} or both). A request with a filter must be preceded by a dry run.
+     * <p>Parked keys are chosen in one of two ways: by the ids of their claims ({@code claims}), or by a filter
+     * ({@code scope}, {@code error} or both). A request with a filter must be preceded by a dry run.
      *
      * @param part {@code parked} or {@code dead-letters}
      * @param decision {@code release} if the handlers may run again; {@code complete} if their effects have happened

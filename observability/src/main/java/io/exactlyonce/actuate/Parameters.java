@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the parameters of requests, from a query or from a JSON body. If a value is not valid, the methods throw {@link
- * IllegalArgumentException}. The exception's message is shown to the caller.
+ * Reads the parameters of requests, from a query or from a JSON body. If a value is not valid, the methods throw
+ * {@link IllegalArgumentException}. The exception's message is shown to the caller.
  */
 final class Parameters {
 

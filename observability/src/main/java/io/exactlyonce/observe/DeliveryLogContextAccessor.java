@@ -4,8 +4,8 @@ import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
 /**
  * Copies the MDC values of a delivery to other threads that a handler uses. For this, the application must propagate
- * contexts, for example with {@code ContextPropagatingTaskDecorator} or {@code
- * spring.task.execution.propagate-context}. Micrometer loads this class with {@code ServiceLoader}.
+ * contexts, for example with {@code ContextPropagatingTaskDecorator} or
+ * {@code spring.task.execution.propagate-context}. Micrometer loads this class with {@code ServiceLoader}.
  */
 public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
 

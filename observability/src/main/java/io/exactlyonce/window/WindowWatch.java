@@ -38,9 +38,9 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
      * A listener's visibility timeout on one queue, compared with its latencies.
      *
      * @param timeout the visibility timeout as last read
-     * @param latencies of the last six to twelve hours, or longer if there were fewer than 2,000 deliveries
-     * @param recent of the last five minutes, or of the last hundred deliveries if there were fewer; empty after five
-     *     minutes without a delivery
+     * @param latencies latencies of the last six to twelve hours, or longer if there were fewer than 2,000 deliveries
+     * @param recent latencies of the last five minutes, or of the last hundred deliveries if there were fewer; empty
+     *     after five minutes without a delivery
      * @param handlers how long recent handler calls took
      * @param advice the recommended visibility timeout
      */
