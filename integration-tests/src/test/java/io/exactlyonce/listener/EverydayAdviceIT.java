@@ -8,19 +8,13 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.micrometer.core.annotation.Timed;
-import io.micrometer.core.aop.TimedAspect;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.annotation.Observed;
-import io.micrometer.observation.aop.ObservedAspect;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.aspectj.lang.ProceedingJoinPoint;
-import org.aspectj.lang.annotation.Around;
-import org.aspectj.lang.annotation.Aspect;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,11 +22,12 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.annotation.Order;
 import org.springframework.security.access.AccessDeniedException;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authentication.TestingAuthenticationToken;
@@ -40,7 +35,7 @@ import org.springframework.security.authorization.method.AuthorizationManagerBef
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.core.context.SecurityContextImpl;
 
-/** Handlers with the advice of Micrometer and Spring Security. A duplicate reaches neither the advice nor the method. */
+/** Handlers with the advice of Spring Security. */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class EverydayAdviceIT {
@@ -49,20 +44,6 @@ class EverydayAdviceIT {
     private static final List<String> CALLS = new CopyOnWriteArrayList<>();
     private static final AtomicInteger DENIALS = new AtomicInteger();
     private static volatile String[] authorities = {"orders"};
-
-    static class Measured {
-        @Timed("orders.timed")
-        @ExactlyOnceListener(queueNames = "${test.timed}", key = "#order")
-        public void timed(String order) {
-            CALLS.add("timed");
-        }
-
-        @Observed(name = "orders.observed")
-        @ExactlyOnceListener(queueNames = "${test.observed}", key = "#order", effects = Effects.DATABASE)
-        public void observed(String order) {
-            CALLS.add("observed");
-        }
-    }
 
     static class Secured {
         @PreAuthorize("hasAuthority('orders')")
@@ -84,35 +65,31 @@ class EverydayAdviceIT {
         }
     }
 
-    /** Authenticates the handlers' threads, outside of Spring Security's own advice. */
-    @Aspect
-    @Order(0)
-    static class Authenticating {
-        @Around("@annotation(org.springframework.security.access.prepost.PreAuthorize)")
-        public Object authenticated(ProceedingJoinPoint call) throws Throwable {
-            SecurityContextHolder.setContext(
-                    new SecurityContextImpl(new TestingAuthenticationToken("worker", "none", authorities)));
-            try {
-                return call.proceed();
-            } catch (AccessDeniedException denied) {
-                DENIALS.incrementAndGet();
-                throw denied;
-            } finally {
-                SecurityContextHolder.clearContext();
-            }
+    /** Authenticates the handler's thread for a call. */
+    private static @Nullable Object authenticated(MethodInvocation call) throws Throwable {
+        SecurityContextHolder.setContext(
+                new SecurityContextImpl(new TestingAuthenticationToken("worker", "none", authorities)));
+        try {
+            return call.proceed();
+        } catch (AccessDeniedException denied) {
+            DENIALS.incrementAndGet();
+            throw denied;
+        } finally {
+            SecurityContextHolder.clearContext();
         }
     }
 
     @Configuration(proxyBeanMethods = false)
     static class Advice {
-        @Bean
-        static TimedAspect timedAspect(MeterRegistry registry) {
-            return new TimedAspect(registry);
-        }
 
         @Bean
-        static ObservedAspect observedAspect(ObservationRegistry registry) {
-            return new ObservedAspect(registry);
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor authentication() {
+            DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
+                    AnnotationMatchingPointcut.forMethodAnnotation(PreAuthorize.class),
+                    (MethodInterceptor) EverydayAdviceIT::authenticated);
+            advisor.setOrder(0);
+            return advisor;
         }
 
         @Bean
@@ -127,33 +104,15 @@ class EverydayAdviceIT {
     @BeforeAll
     void start() {
         application = TestApplication.onQueues(
-                List.of("timed", "observed", "permitted", "denied", "deniedWithin"),
+                List.of("permitted", "denied", "deniedWithin"),
                 Map.of(),
-                Measured.class,
                 Secured.class,
-                Authenticating.class,
                 Advice.class);
     }
 
     @AfterAll
     void stop() {
         application.close();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"timed", "observed"})
-    void adviceMeasuresTheOneHandlingOfAMessageAndItsDuplicate(String queue) {
-        CALLS.clear();
-
-        application.handleTwice(queue, "o1");
-
-        assertThat(CALLS).containsExactly(queue);
-        assertThat(application
-                        .bean(MeterRegistry.class)
-                        .get("orders." + queue)
-                        .timer()
-                        .count())
-                .isEqualTo(1);
     }
 
     @Test
