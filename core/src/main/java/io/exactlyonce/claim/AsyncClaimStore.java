@@ -4,29 +4,30 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws. If the store
- * throws, the call's future fails with the store's exception.
+ * A {@link ClaimStore} whose methods return futures instead of blocking. No method throws. If the store throws, the
+ * future fails with the store's exception.
  *
- * <p>Optional: a {@code ClaimStore} that also implements this interface is called through this interface. For any other
- * store, a few threads call {@link ClaimStore#apply} with the claims and resolutions of many callers.
+ * <p>Stores need not implement this interface. If a {@code ClaimStore} also implements it, the library calls these
+ * methods instead of the blocking ones. For other stores, a few threads collect the requests of many callers, and send
+ * them with {@link ClaimStore#apply}.
  *
- * <p>A future completes only when no part of its call is at the store any more. So a claim cannot reach the store after
- * a release that the caller sends when the claim's future has completed. A future may complete on a thread that all
- * calls share, so dependent actions must not block.
+ * <p>A future completes only after the store has finished with the request. So a caller that waits for the future of a
+ * claim can then send the release: the claim cannot arrive after it. Actions that are chained to a future may run on a
+ * thread that all callers share, so they must not block.
  */
 public interface AsyncClaimStore {
 
     /**
-     * An answer to claims.
+     * The store's answers to claim requests.
      *
      * @param outcomes one for each request, in the same order
-     * @param askedAt when the claims were sent to the store, in nanoseconds by {@link System#nanoTime}. Leases count
-     *     from this time. The caller may have called long before, because calls can wait for the store
+     * @param askedAt when the requests were sent to the store, by {@link System#nanoTime}. Leases count from this time,
+     *     which can be later than the call of {@link #claimAsync}, because requests may have to queue
      */
     record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
 
     /**
-     * Does what {@link ClaimStore#claim} does.
+     * Claims keys as {@link ClaimStore#claim} does.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -34,12 +35,12 @@ public interface AsyncClaimStore {
     CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests);
 
     /**
-     * Does what {@link ClaimStore#resolve} does.
+     * Resolves claims as {@link ClaimStore#resolve} does.
      *
      * @param resolutions at least one, and one per claim
-     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer. Resolutions for
-     *     which nobody waits may be delayed for a moment, so that they can share a transaction with others
-     * @return the claims whose resolution is recorded, and the claims without an answer
+     * @param isAwaited true if a caller, or the next message of a FIFO group, waits for the answer. If false, the store
+     *     may wait a moment, so that several resolutions share a transaction
+     * @return the claims whose resolution is stored, and the claims that got no answer
      */
     CompletableFuture<ClaimAnswers> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
 }

@@ -4,14 +4,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's answers to renewals or resolutions of claims. A claim that is neither granted nor unanswered is lost: it no
- * longer holds its key.
+ * A store's answers to renewals or resolutions of claims. Each claim is granted, unanswered or lost. Lost claims no
+ * longer hold their keys, and are in neither of the two sets.
  *
  * @param granted the claims whose renewal or resolution is stored
- * @param unanswered the claims without an answer, for example because another transaction locks their rows. These
- *     claims may still hold their keys, and the call can be repeated for them
- * @param failure why the first unanswered claim got no answer. {@code null} if another transaction locks the claim's
- *     row, or if all claims are answered
+ * @param unanswered the claims that got no answer, for example because another transaction locks their rows. They may
+ *     still hold their keys, so the caller can repeat the call for them
+ * @param failure the exception because of which claims are unanswered; {@code null} if all claims are answered, or if
+ *     locks of other transactions are the only reason
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,
@@ -37,9 +37,9 @@ public record ClaimAnswers(
     }
 
     /**
-     * Returns the granted claims if all claims are answered.
+     * Returns the granted claims, for callers that need an answer for every claim.
      *
-     * @throws ClaimStoreUnavailableException if some claims are not answered; the call can be repeated
+     * @throws ClaimStoreUnavailableException if some claims are unanswered; the call can be repeated
      */
     public Set<ClaimId> requireAll() {
         if (!unanswered.isEmpty()) {

@@ -5,50 +5,48 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The place where claims are stored, as operators see it: a database, or a table of a service. A bean of this type is
- * optional. Without such a bean, startup does not check the store, and there is no health indicator for claims.
+ * Describes and checks the database or table that stores the claims, for startup and health checks. A bean of this type
+ * is optional. If there is none, startup does not check the store, and there is no health indicator for claims.
  */
 public interface ClaimBackend {
 
-    /** Returns the server and database, or the service and table, without user and password. */
+    /** Returns a text that names the server and database, or the service and table, without user and password. */
     String description();
 
     /**
      * Checks that claims can be stored now.
      *
-     * @return details, by their names
+     * @return details for the health endpoint, by name
      * @throws RuntimeException if the store is unavailable, rejects writes, or has no suitable table
      */
     Map<String, Object> prove();
 
-    /**
-     * Begins to check whether claims can be stored, and does not wait for the result. Does nothing while a check runs,
-     * and after a check has passed.
-     */
+    /** Starts a check of the store in the background. Does nothing if a check is running or has already passed. */
     default void beginCheck() {}
 
-    /** Waits until a check has shown that claims can be stored. Throws the failure if claims cannot be stored. */
+    /** Waits for the check of the store. Throws the check's exception if claims cannot be stored. */
     default void requireReady() {}
 
     /**
-     * Returns whether a check has shown that claims can be stored. Tasks that run without a claim call the store only if
-     * this is true, so that an application that claims nothing needs no store.
+     * Returns whether a check of the store has passed. Periodic tasks, such as the deletion of old claims, do nothing
+     * until then. So an application that never claims a key needs no database.
      */
     default boolean isReady() {
         return true;
     }
 
     /**
-     * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if the
-     * time is not known.
+     * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if it is
+     * not known.
      */
     default Optional<Duration> connectionTimeout() {
         return Optional.empty();
     }
 
     /**
-     * Returns the shortest time in which a connection was opened. Empty if no time is known yet, or if claims need no
-     * connection.
+     * Returns the shortest time that opening a connection has taken so far. The audit compares it with the lease: a
+     * renewal may have to open a new connection before the lease expires. Empty if no time is known yet, or if claims
+     * need no connection.
      */
     default Optional<Duration> shortestConnectTime() {
         return Optional.empty();

@@ -3,10 +3,10 @@ package io.exactlyonce.claim;
 import java.util.List;
 
 /**
- * Resolutions and claims of many callers, in one call of a store.
+ * Resolutions and claim requests of many callers, which are sent to the store in one call.
  *
- * @param resolutions the resolutions of earlier claims, at most one per claim
- * @param claims the requests to hold a key
+ * @param resolutions how earlier claims ended; at most one per claim
+ * @param claims requests for keys
  */
 public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> claims) {
 

@@ -3,9 +3,9 @@ package io.exactlyonce.claim;
 import java.util.UUID;
 
 /**
- * The identity of one claim of one key. A claim that takes the key over has another identity.
+ * Identifies one claim of a key. If another worker takes the key over, its claim has another id.
  *
- * @param key the key
- * @param value the identity that the client gave to the claim
+ * @param key the claimed key
+ * @param value the UUID that the client made for this claim
  */
 public record ClaimId(ClaimKey key, UUID value) {}

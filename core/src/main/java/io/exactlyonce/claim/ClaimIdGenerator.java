@@ -6,13 +6,13 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes identities for claims. {@link UUID#randomUUID()} is not used, because all its callers wait for one lock.
+ * Makes unique ids for claims. {@link UUID#randomUUID()} would be slower, because all its callers wait for one lock.
  *
- * <p>Guaranteed: a counter makes ids unique within a process, and random bits make them unique between processes.
- * Several processes that were restored from one image have the same counter and random bits, so ids also contain the
+ * <p>Guaranteed: ids are unique. A counter makes them differ within a process, and random bits between processes.
+ * Processes that are restored from one snapshot start with the same counter and random bits, so ids also contain the
  * time.
  *
- * <p>Not guaranteed: that nobody can guess an id. Ids identify claims, and are not secrets.
+ * <p>Not guaranteed: that nobody can guess an id. Ids are not secrets.
  */
 public final class ClaimIdGenerator {
 
@@ -21,8 +21,8 @@ public final class ClaimIdGenerator {
     private static final AtomicLong COUNTER = new AtomicLong(RANDOM.nextLong());
 
     /**
-     * An odd multiplier. Because the multiplier is odd, different times have different products. The product spreads
-     * the low bits of the time over all bits.
+     * Multiplier that spreads the low bits of the time over all bits of the id. The number is odd, so that two
+     * different times never have the same product.
      */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
@@ -38,9 +38,7 @@ public final class ClaimIdGenerator {
         this.clock = clock;
     }
 
-    /**
-     * Returns a unique identity: a UUID of version 8, which is the version for UUIDs with bits of the creator's choice.
-     */
+    /** Returns a new unique id: a UUID of version 8, which is the version for custom formats. */
     public UUID next() {
         long random = PROCESS ^ (clock.nanoTime() * SPREAD);
         return new UUID((random & ~VERSION_BITS) | VERSION_8, (COUNTER.incrementAndGet() & COUNTED) | VARIANT);

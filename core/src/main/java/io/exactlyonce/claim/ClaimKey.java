@@ -4,15 +4,15 @@ import io.exactlyonce.boundary.KeyHashes;
 import java.util.Comparator;
 
 /**
- * An idempotency key within its scope. Keys are ordered by scope and then by key, which is the order in which stores
- * lock rows.
+ * An idempotency key within its scope, for example {@code 4711} in the scope {@code orders}. Keys are sorted by scope,
+ * and then by key. Stores lock rows in this order.
  *
  * @param scope the key's namespace, up to 512 characters
  * @param key the key, up to 512 characters
  */
 public record ClaimKey(String scope, String key) implements Comparable<ClaimKey> {
 
-    /** The largest length of a scope, and of a key, in characters. Every store must accept this length. */
+    /** Maximum length of a scope, and of a key, in characters. Every store must accept this length. */
     public static final int MAX_LENGTH = 512;
 
     private static final Comparator<ClaimKey> ORDER =
@@ -24,16 +24,18 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     }
 
     /**
-     * Returns the SHA-256 of scope, NUL and key, as 64 hexadecimal digits. The digits are the same in all attempts at
-     * the key.
+     * Returns an idempotency key for calls to other systems, which is the same in every attempt. It is the SHA-256 of
+     * scope, NUL and key, as 64 hexadecimal digits.
      */
     public String downstreamKey() {
         return KeyHashes.downstreamKey(scope, key);
     }
 
     /**
-     * Returns the SHA-256 of scope, NUL, key, NUL and the name of a call, as 64 hexadecimal digits.
+     * Returns an idempotency key for one of several calls that a handler makes to other systems. It is the SHA-256 of
+     * scope, NUL, key, NUL and the call's name, as 64 hexadecimal digits.
      *
+     * @param call a name for the call, such as {@code refund}
      * @throws IllegalArgumentException if the name is blank, is longer than {@value #MAX_LENGTH} characters, or
      *     contains a NUL character or half of a surrogate pair
      */
@@ -55,17 +57,14 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     }
 
     /**
-     * Returns the first 16 digits of {@link #downstreamKey()}. Logs, events and exceptions name a key by these digits.
+     * Returns the first 16 digits of {@link #downstreamKey()}. Logs, events and exceptions show this hash instead of
+     * the key.
      */
     public String keyHash() {
         return KeyHashes.keyHash(scope, key);
     }
 
-    /**
-     * Returns the SHA-256 of a text in UTF-8.
-     *
-     * @return 64 hexadecimal digits
-     */
+    /** Returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits. */
     public static String sha256(String text) {
         return KeyHashes.sha256(text);
     }
@@ -75,7 +74,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         return ORDER.compare(this, other);
     }
 
-    /** Returns the scope and the key's hash. The key is left out, because it may be personal data. */
+    /** Returns the scope and the key's hash, because the key itself may be personal data. */
     @Override
     public String toString() {
         return scope + "/" + keyHash();

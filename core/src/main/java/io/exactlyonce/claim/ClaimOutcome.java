@@ -8,20 +8,19 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ClaimOutcome {
 
     /**
-     * Answers a request for a completed key. The answer is {@link Mismatch} if both fingerprints are known and differ,
-     * and {@link AlreadyCompleted} otherwise.
+     * Returns the outcome for a request whose key is already completed: {@link Mismatch} if both payload fingerprints
+     * are known and differ, otherwise {@link AlreadyCompleted}.
      *
-     * @param fingerprint the fingerprint of the payload for which the key was claimed; {@code null} if it is not known
+     * @param fingerprint the payload fingerprint of the completed claim; {@code null} if it is not known
      */
     static ClaimOutcome ofCompleted(ClaimRequest request, @Nullable String fingerprint, @Nullable String result) {
         return isOther(request, fingerprint) ? new Mismatch(result) : new AlreadyCompleted(result);
     }
 
     /**
-     * Answers a request for a key that another claim holds.
+     * Returns the outcome for a request whose key is held by another claim.
      *
-     * @param fingerprint the fingerprint of the payload for which the other claim holds the key; {@code null} if it is
-     *     not known
+     * @param fingerprint the payload fingerprint of the other claim; {@code null} if it is not known
      */
     static HeldElsewhere ofHeld(ClaimRequest request, @Nullable String fingerprint, Duration leaseRemaining) {
         return new HeldElsewhere(leaseRemaining, isOther(request, fingerprint));
@@ -31,7 +30,7 @@ public sealed interface ClaimOutcome {
         return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
     }
 
-    /** A kind of answer, for exhaustive {@code switch} expressions. */
+    /** All outcomes as constants, for {@code switch} expressions that must cover each of them. */
     enum Kind {
         /** {@link ClaimOutcome.Acquired}. */
         ACQUIRED,
@@ -50,23 +49,23 @@ public sealed interface ClaimOutcome {
     /** Returns the kind of this answer. */
     Kind kind();
 
-    /** Returns the name that this kind of answer has in meters and spans. */
+    /** Returns the name of this outcome in meters and spans. */
     default String tag() {
         return kind().tag;
     }
 
     /**
-     * The request's claim holds the key until the lease expires.
+     * The request got the key, and holds it until the lease expires.
      *
      * @param attempt the number of this attempt at the key, from 1
-     * @param fencingToken a number that increases with each claim of the key
+     * @param fencingToken a number that is higher for each new claim of the key
      * @param inDoubt whether an earlier attempt may have had effects that are not recorded
-     * @param failures the number of earlier attempts that threw. After an operator has released the key, only the
-     *     attempts since that release count
+     * @param failures how many earlier attempts threw an exception. If an operator releases the key, the number
+     *     restarts at 0
      */
     record Acquired(int attempt, long fencingToken, boolean inDoubt, int failures) implements ClaimOutcome {
 
-        /** Makes an answer for a key with no attempt that threw. */
+        /** Makes an outcome with 0 failures. */
         public Acquired(int attempt, long fencingToken, boolean inDoubt) {
             this(attempt, fencingToken, inDoubt, 0);
         }
@@ -91,8 +90,7 @@ public sealed interface ClaimOutcome {
     }
 
     /**
-     * The key's effect has happened for a payload with another fingerprint, because the sender used one key for two
-     * actions.
+     * The key was completed, but for another payload: the fingerprints differ. The sender used one key for two actions.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
@@ -107,13 +105,13 @@ public sealed interface ClaimOutcome {
     /**
      * Another claim holds the key.
      *
-     * @param leaseRemaining how long the other claim holds the key if its lease is not renewed, measured by the store's
-     *     clock at the time of the answer
-     * @param isForOtherPayload whether the other claim is known to be for a payload with another fingerprint
+     * @param leaseRemaining the time until the other claim's lease expires, by the store's clock. A renewal extends the
+     *     lease
+     * @param isForOtherPayload whether the other claim is known to have another payload fingerprint
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
 
-        /** Makes an answer for a key that another claim holds for the same payload, or for an unknown payload. */
+        /** Makes an outcome for a claim that is not known to have another payload. */
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }
@@ -124,7 +122,7 @@ public sealed interface ClaimOutcome {
         }
     }
 
-    /** The key waits for an operator's decision. Until the decision, no attempt at the key may run. */
+    /** The key is parked: no attempt may run until an operator decides. */
     record Parked() implements ClaimOutcome {
 
         @Override

@@ -7,13 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to hold a key.
  *
- * @param id the key, and an identity that the client makes for each new request. A repeated request has the same
- *     identity, by which it finds its own claim after a lost reply. Every later write of the claim names this identity
+ * @param id the key, and a new id for the claim. If the reply is lost, the client repeats the request with the same id,
+ *     so that the store recognizes the claim. Renewals and resolutions also name this id
  * @param owner the process that claims, for operators who read the table
- * @param lease how long the claim holds the key if the lease is not renewed, by the store's clock
- * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
- * @param fingerprint the payload's fingerprint, which has 64 hexadecimal digits; {@code null} if payloads are not
- *     compared
+ * @param lease how long the claim holds the key if it is not renewed, by the store's clock
+ * @param inDoubt what to do if an earlier attempt may have had effects that are not recorded
+ * @param fingerprint a hash of the payload, with 64 hexadecimal digits; {@code null} if payloads are not compared
  * @param retention how long a completed key is remembered; {@code null} for the store's default
  */
 public record ClaimRequest(
@@ -26,9 +25,9 @@ public record ClaimRequest(
 
     private static final int FINGERPRINT_LENGTH = 64;
 
-    /** The policy for a key in doubt, whose earlier owner died or was stopped. */
+    /** Says what to do with a key in doubt. Its earlier owner died or was stopped, and may have had effects. */
     public enum InDoubt {
-        /** The request acquires the key, and the outcome says that the key is in doubt. */
+        /** The request gets the key. The outcome says that the key is in doubt. */
         TAKE_OVER,
         /** The key is parked until an operator decides. */
         PARK
@@ -60,11 +59,7 @@ public record ClaimRequest(
         return id.value();
     }
 
-    /**
-     * Returns the request's retention, or the store's default if the request has none.
-     *
-     * @param others the store's default
-     */
+    /** Returns the request's retention. If it has none, returns the given default. */
     public Duration retentionOr(Duration others) {
         return retention == null ? others : retention;
     }

@@ -3,27 +3,24 @@ package io.exactlyonce.claim;
 import io.exactlyonce.boundary.OneLine;
 import org.jspecify.annotations.Nullable;
 
-/** A reported end of a claim: its completion, release or parking. */
+/** Tells the store how a claim ended: it was completed, released or parked. */
 public sealed interface ClaimResolution {
 
     /**
-     * The largest length of an error or a reason, in characters. A longer text is cut, because every later write of the
-     * key may copy the text.
+     * Maximum length of an error or a reason, in characters. Longer texts are cut, because every later write of the key
+     * may copy the text.
      */
     int MAX_ERROR_LENGTH = 1_000;
 
     /** Returns the claim to resolve. */
     ClaimId claim();
 
-    /**
-     * Returns whether the handler was stopped from outside. Such a handler may have had effects that it could not
-     * report.
-     */
+    /** Returns whether the handler was stopped from outside, so that it may have had effects that nobody recorded. */
     default boolean inDoubt() {
         return false;
     }
 
-    /** Returns whether the attempt threw, which adds one to the key's failures. */
+    /** Returns whether the attempt threw an exception. If it did, the store adds one to the key's failures. */
     default boolean threw() {
         return false;
     }
@@ -31,20 +28,17 @@ public sealed interface ClaimResolution {
     /**
      * Completes a claim, because the key's effect has happened.
      *
-     * @param claim the claim
      * @param result the handler's result as JSON, or {@code null} if it has none
      */
     record Completed(ClaimId claim, @Nullable String result) implements ClaimResolution {}
 
     /**
-     * Releases a claim whose work is not done, so that the next attempt need not wait until the lease expires.
+     * Releases a claim whose work is not done. The next attempt can then start before the lease expires.
      *
-     * @param claim the claim
-     * @param error the reason, for operators who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH}
+     * @param error why the claim was released, for operators; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
-     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
-     *     report
-     * @param threw whether the attempt threw, which adds one to the key's failures
+     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that nobody recorded
+     * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Released(ClaimId claim, String error, boolean inDoubt, boolean threw) implements ClaimResolution {
 
@@ -52,9 +46,7 @@ public sealed interface ClaimResolution {
             error = line(error);
         }
 
-        /**
-         * Releases a claim whose attempt did not throw, because it was stopped or because its handler was not called.
-         */
+        /** Releases a claim whose attempt threw no exception: it was stopped, or its handler was not called. */
         public Released(ClaimId claim, String error, boolean inDoubt) {
             this(claim, error, inDoubt, false);
         }
@@ -63,11 +55,10 @@ public sealed interface ClaimResolution {
     /**
      * Parks a claim. No attempt at its key runs until an operator decides.
      *
-     * @param claim the claim
-     * @param reason the reason, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
-     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
-     *     report
-     * @param threw whether the attempt threw, which adds one to the key's failures
+     * @param reason why the claim was parked, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH}
+     *     characters
+     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that nobody recorded
+     * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Parked(ClaimId claim, String reason, boolean inDoubt, boolean threw) implements ClaimResolution {
 
@@ -82,8 +73,8 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * Returns the text as one line of bounded length. A handler's exception may quote the whole message, and a long
-     * text must not make the store reject the write.
+     * Shortens a text to one line. An exception may quote a whole message, and the store must not reject it as too
+     * long.
      */
     private static String line(String text) {
         return OneLine.of(text, MAX_ERROR_LENGTH);

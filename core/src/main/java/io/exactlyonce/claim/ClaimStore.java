@@ -8,20 +8,20 @@ import java.util.Set;
 /**
  * Stores claims. Implementations must be thread-safe.
  *
- * <p>Each method takes a batch and decides every entry atomically. The batch as a whole is not atomic. For each key, a
- * store guarantees by its own clock:
+ * <p>Each method takes several claims or keys, and decides each of them atomically, but not all together. For each key,
+ * a store guarantees by its own clock:
  *
  * <ul>
  *   <li>At most one claim holds the key.
  *   <li>A completed key is never acquired again.
- *   <li>A write that names a lost claim changes nothing.
+ *   <li>A claim that has lost its key changes nothing any more.
  *   <li>Fencing tokens only increase.
  * </ul>
  *
- * <p>If a method throws, each write may or may not have happened, and the call can be repeated with the same arguments.
- * If some renewals or resolutions are answered and others are not, the method returns the answers, and names the
- * unanswered claims in {@link ClaimAnswers#unanswered()}. Calls that claim have no partial answer: the call returns an
- * outcome for each request, or throws.
+ * <p>If a method throws, each of its writes may or may not have happened. The caller can repeat the call with the same
+ * arguments. If {@link #renew} or {@link #resolve} gets an answer for some claims only, it returns normally, and names
+ * the others in {@link ClaimAnswers#unanswered()}. In contrast, {@link #claim} returns an outcome for every request, or
+ * throws.
  */
 public interface ClaimStore {
 
@@ -32,19 +32,19 @@ public interface ClaimStore {
      *   <li>The key was never claimed.
      *   <li>The key's last claim was released.
      *   <li>The lease of the key's claim has expired.
-     *   <li>The request's own {@code claimId} already holds the key, because the request is repeated. The lease begins
-     *       again, even if it has expired.
+     *   <li>The request is repeated, and its {@code claimId} already holds the key. Its lease begins again, even if it
+     *       has expired.
      * </ul>
      *
-     * <p>If the key's last claim has the request's own {@code claimId}, and that claim was released, the answer is held
-     * elsewhere. A caller that still needs the key uses a new id.
+     * <p>If a claim was released, its {@code claimId} cannot acquire the key again: the outcome is {@link
+     * ClaimOutcome.HeldElsewhere}. A caller that still needs the key uses a new id.
      *
      * <p>A key is in doubt if its lease has expired, or if a claim of the key was released as in doubt. A request with
      * {@link ClaimRequest.InDoubt#PARK} parks such a key instead of acquiring it, unless an operator has released the
      * key.
      *
-     * <p>A batch may have several requests for one key. If none of them holds the key, the first request can acquire
-     * it, and the others are answered as held elsewhere.
+     * <p>Several requests may name the same key. If none of them holds the key yet, the first one can acquire it, and
+     * the others are answered as held elsewhere.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -53,44 +53,45 @@ public interface ClaimStore {
     List<ClaimOutcome> claim(List<ClaimRequest> requests);
 
     /**
-     * Extends leases. A lease is extended even after it has expired, if no other claim has taken the key over.
+     * Extends leases. Even an expired lease is extended if no other claim has taken the key over.
      *
-     * @return the claims that hold their keys, and the claims without an answer; all other claims are lost
+     * @return the claims that hold their keys, and the claims that got no answer. All other claims have lost their keys
      */
     ClaimAnswers renew(List<LeaseRenewal> renewals);
 
     /**
-     * Resolves claims. A claim is resolved even after its lease has expired, if no other claim has taken the key over.
+     * Completes, releases or parks claims. This works even after a lease has expired, if no other claim has taken the
+     * key over.
      *
      * <ul>
-     *   <li>The key of a released claim can be acquired at once.
-     *   <li>A completed claim can be completed again, and keeps its first result.
-     *   <li>A parked claim can be parked again, and keeps its first reason.
-     *   <li>An attempt that threw adds one to the key's failures. A repeated resolution adds nothing more.
+     *   <li>A released key can be acquired at once.
+     *   <li>If a completed claim is completed again, the first result is kept.
+     *   <li>If a parked claim is parked again, the first reason is kept.
+     *   <li>If the attempt threw, the key's failures increase by one. A repeated resolution adds nothing more.
      * </ul>
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is recorded, and the claims without an answer. A completion or parking that
-     *     an earlier call recorded counts as recorded. All other claims no longer held their keys
+     * @return the claims whose resolution is stored, and the claims that got no answer. Completions and parkings of an
+     *     earlier call count as stored. All other claims have lost their keys
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without that result
      */
     ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);
 
     /**
-     * Returns the states of keys, without claiming any key. The states are current, and never those of a replica that
-     * lags behind. A state may change before the caller gets it, so only {@link #claim} decides whether the caller has
-     * the key. The state of a completed key has the fingerprint of the payload for which the key was claimed.
+     * Looks up the states of keys without claiming them. The states are current, and not those of a replica that lags
+     * behind. Still, a state may change before the caller gets it: only {@link #claim} decides who gets the key. For a
+     * completed key, the state contains the payload fingerprint.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
-     * @return a state for each key; {@link KeyState#FREE} for a key that can never be stored
+     * @return a state for each key. Keys that can never be stored are {@link KeyState#FREE}
      */
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
     /**
-     * Resolves and claims in one call. Resolutions come first, so that a key that this call releases can be acquired by
-     * the same call. A store should override this method if it can do both in fewer requests.
+     * Resolves claims and then claims keys, in one call. A key that this call releases can also be acquired by it. If a
+     * store can do both in fewer requests, it should override this method.
      *
-     * @throws IllegalArgumentException if one of the entries can never be stored
+     * @throws IllegalArgumentException if one of the resolutions or requests can never be stored
      */
     default ClaimBatch.Result apply(ClaimBatch batch) {
         ClaimAnswers resolved =
@@ -100,8 +101,8 @@ public interface ClaimStore {
     }
 
     /**
-     * Returns advice for a handler that calls {@code Claim.fence()} although this store is not a {@link
-     * FencingClaimStore}. The advice is the end of a sentence.
+     * Returns the end of the error message for handlers that call {@code Claim.fence()} although this store is not a
+     * {@link FencingClaimStore}. The text says what to do instead.
      */
     default String insteadOfFence() {
         return "give Claim.fencingToken() to a system that refuses stale writers";

@@ -10,18 +10,18 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules for idempotency keys. A value is refused if it could give two messages the same key by accident, or one message
- * two keys.
+ * Checks values that are used as idempotency keys. A value is refused if two messages could get the same key by
+ * accident, or if one message could get two different keys.
  */
 public final class KeyRules {
 
     private KeyRules() {}
 
     /**
-     * Returns the value as a key. A text of more than {@value ClaimKey#MAX_LENGTH} characters is replaced by its
+     * Converts a value to a key. A text of more than {@value ClaimKey#MAX_LENGTH} characters is replaced by its
      * SHA-256.
      *
-     * @param source the origin of the value, which the exception's message names
+     * @param source where the value comes from, for the exception's message
      * @throws MissingKeyException if the value is {@code null} or blank
      * @throws UnusableKeyException if the value cannot be a key
      */
@@ -45,10 +45,10 @@ public final class KeyRules {
     }
 
     /**
-     * Returns a text for a value, by which two messages with the same key are compared. The value may be a list, whose
-     * entries may be {@code null}.
+     * Converts a value to text, so that messages with the same key can be compared by it. The value may be a list,
+     * whose entries may be {@code null}.
      *
-     * @param source the origin of the value, which the exception's message names
+     * @param source where the value comes from, for the exception's message
      * @throws UnusableKeyException if the value is {@code null}, or if its text does not identify it
      */
     public static String toFingerprint(String source, @Nullable Object value) {
@@ -81,8 +81,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns a description of a character that a store cannot keep, or could replace, so that two texts would become
-     * one. Empty if the text has no such character.
+     * Describes the first problem that prevents a store from keeping a text unchanged, for error messages. Empty if
+     * there is no problem.
      */
     public static Optional<String> unstorable(String text) {
         if (text.indexOf('\0') >= 0) {
@@ -91,10 +91,7 @@ public final class KeyRules {
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
-    /**
-     * Returns whether UTF-8 can encode a text. A text without surrogates needs no encoder, because UTF-8 can always
-     * encode it.
-     */
+    /** Returns whether UTF-8 can encode a text. Only surrogates can be a problem, so other texts need no encoder. */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -104,22 +101,24 @@ public final class KeyRules {
         return true;
     }
 
-    /** Returns whether {@link #toKey} accepts values of a class. The class must not be a primitive one. */
+    /**
+     * Returns whether {@link #toKey} accepts values of a class. Pass {@code Long.class}, and not {@code long.class}.
+     */
     public static boolean canBeKey(Class<?> type) {
         return canBeCompared(type) && !isFloating(type);
     }
 
     /**
-     * Returns whether values of a class can be fingerprints. The class of a list can, although its entries may not be
-     * usable. The class must not be a primitive one.
+     * Returns whether {@link #toFingerprint} accepts values of a class. Pass {@code Long.class}, and not {@code
+     * long.class}. Lists are accepted, although a list may have entries that are refused later.
      */
     public static boolean canBeFingerprint(Class<?> type) {
         return canBeCompared(type) || List.class.isAssignableFrom(type);
     }
 
     /**
-     * Returns whether numbers of a class are rounded. Rounding can make different numbers equal: as a {@code double},
-     * {@code 1e400} and {@code 1e500} are both infinite.
+     * Returns whether a class is {@code Double} or {@code Float}. Such numbers are rounded, so different numbers can
+     * become equal: as a {@code double}, {@code 1e400} and {@code 1e500} are both infinite.
      */
     public static boolean isFloating(Class<?> type) {
         return type == Double.class || type == Float.class;
@@ -133,8 +132,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the text of a value, if its type is one whose text identifies the value. Values of other types are
-     * refused, because their text may contain an address, which differs in each JVM.
+     * Converts a value to text. Only types whose text identifies the value are accepted. The text of other objects may
+     * contain a memory address, which differs in each JVM.
      */
     private static String text(String source, Object value) {
         if (value instanceof Enum<?> constant) {
@@ -151,8 +150,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the same text for all ways to write a number, such as 1.5 and 1.50. A whole number has the same text as a
-     * {@code long}. Very large and very small numbers have a text with an exponent.
+     * Returns the same text for equal numbers, such as 1.5 and 1.50. Whole numbers get the same text as a {@code long}.
+     * Very large and very small numbers get an exponent, so that the text stays short.
      */
     private static String plain(BigDecimal number) {
         BigDecimal shortest = number.stripTrailingZeros();

@@ -8,23 +8,22 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as its store has read it. The decision on a request for the key is the same for all stores: a store reads a
- * snapshot, and then writes the decision on condition that the key is unchanged. If the key has changed, the store
- * reads the key and decides again.
+ * A key's state as its store has just read it. {@link #decide} finds the outcome of a request from it, in the same way
+ * for all stores. The store then writes the decision, on condition that the key is unchanged. If the key has changed,
+ * the store reads the key and decides again.
  *
- * @param status the status that the last write left
+ * @param status the stored status of the key
  * @param claimId the last claim of the key
  * @param attempt the number of the last claim, from 1
  * @param fencingToken the token of the last claim
- * @param inDoubt whether the last claim, or an attempt before it, is in doubt
+ * @param inDoubt whether the last attempt, or one before it, may have had effects that are not recorded
  * @param cleared whether an operator has released the key since the last claim
- * @param leaseRemaining the rest of the last claim's lease, by the store's clock; not positive if the lease has expired
+ * @param leaseRemaining the time until the last claim's lease expires, by the store's clock; zero or negative if it has
+ *     expired
  * @param nextToken the token of the next claim, greater than {@code fencingToken}
- * @param fingerprint the fingerprint of the payload for which the key was last claimed, or {@code null} if it is not
- *     known
+ * @param fingerprint the payload fingerprint of the last claim, or {@code null} if it is not known
  * @param result the stored result as JSON, or {@code null} if there is none
- * @param failures the number of attempts that threw. After an operator has released the key, only the attempts since
- *     that release count
+ * @param failures how many attempts threw an exception. If an operator releases the key, the number restarts at 0
  */
 public record KeySnapshot(
         KeyStatus status,
@@ -43,28 +42,28 @@ public record KeySnapshot(
     public enum Action {
         /** Writes nothing. */
         REFUSE,
-        /** Makes the first claim of a key, if the store still does not know the key. */
+        /** Inserts the first claim of the key, unless another claim has been inserted in the meantime. */
         CLAIM_FIRST,
         /** Extends the lease of the request's own claim, if that claim still holds the key. */
         RENEW,
         /** Gives the key to the request's claim, if the key is unchanged. */
         TAKE_OVER,
-        /** Parks the key, which is in doubt, if the key is unchanged. */
+        /** Parks the key because it is in doubt, if the key is unchanged. */
         PARK
     }
 
     /**
-     * A decision on a request.
+     * The decision on a request.
      *
      * @param action the write that the store must do
-     * @param outcome the answer to the request after the write
+     * @param outcome the answer to the request if the write succeeds
      */
     public record Decision(Action action, ClaimOutcome outcome) {
 
         /**
-         * Decides on a key without a snapshot. The key was never claimed, or the store has deleted its claim.
+         * Decides on a key that the store does not know, because it was never claimed, or its claim was deleted.
          *
-         * @param token greater than the tokens of a deleted claim, for example the time in microseconds
+         * @param token a number greater than all earlier tokens of the key, for example the time in microseconds
          */
         public static Decision first(long token) {
             return new Decision(Action.CLAIM_FIRST, new Acquired(1, token, false));
@@ -74,7 +73,7 @@ public record KeySnapshot(
             return new Decision(Action.REFUSE, outcome);
         }
 
-        /** Returns the claim that the action makes or extends. Fails for an action that grants no claim. */
+        /** Returns the claim that is made or extended. Call this only if the outcome is {@link Acquired}. */
         public Acquired claim() {
             return (Acquired) outcome;
         }
@@ -122,7 +121,7 @@ public record KeySnapshot(
         };
     }
 
-    /** Returns the state that a delivery finds if it waits for the key. */
+    /** Returns the key's state, for deliveries that wait until they can claim the key. */
     public KeyState state() {
         return isFree()
                 ? KeyState.FREE
@@ -138,7 +137,7 @@ public record KeySnapshot(
         return status == KeyStatus.HELD && claimId.equals(claim);
     }
 
-    /** Returns whether the key was released or its lease has expired. A new request may then claim the key. */
+    /** Returns whether a new request can claim the key, because it was released or its lease has expired. */
     private boolean isFree() {
         return status == KeyStatus.RELEASED
                 || (status == KeyStatus.HELD && leaseRemaining.compareTo(Duration.ZERO) <= 0);
@@ -148,17 +147,13 @@ public record KeySnapshot(
         return status == KeyStatus.RELEASED && claimId.equals(claim);
     }
 
-    /**
-     * Returns whether a request parks a free key: the key is in doubt, no operator has released it, and the request's
-     * policy is to park.
-     */
     private boolean mustBeParked(ClaimRequest request) {
         return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
     /**
-     * Returns whether the next claim of a free key is in doubt: an earlier claim was in doubt, or the last owner
-     * reported nothing before its lease expired.
+     * Returns whether the next claim of a free key is in doubt. If a free key is still {@code HELD}, its owner reported
+     * nothing before the lease expired.
      */
     private boolean isNextInDoubt() {
         return inDoubt || status == KeyStatus.HELD;

@@ -3,10 +3,9 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a key, for deliveries that wait for the key.
+ * The current state of a key, for deliveries that wait until they can claim the key.
  *
- * @param fingerprint the fingerprint of the payload for which a completed key was claimed. {@code null} if the
- *     fingerprint is not known, or if the key is not completed
+ * @param fingerprint the payload fingerprint of a completed key; {@code null} for other keys, or if it is not known
  */
 public record KeyState(Status status, @Nullable String fingerprint) {
 
@@ -15,10 +14,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
     public static final KeyState PARKED = new KeyState(Status.PARKED, null);
 
     public enum Status {
-        /**
-         * The next claim acquires the key: the key was never claimed, its claim was released, or the claim's lease has
-         * expired.
-         */
+        /** The key can be claimed: it was never claimed, its claim was released, or the lease has expired. */
         FREE,
         /** A claim holds the key. */
         HELD,
@@ -28,7 +24,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
         PARKED
     }
 
-    /** Drops the fingerprint if the key is not completed, because the next claim may be for another payload. */
+    /** Keeps the fingerprint of completed keys only. Other keys may be claimed for another payload next. */
     public KeyState {
         fingerprint = status == Status.COMPLETED ? fingerprint : null;
     }

@@ -1,12 +1,11 @@
 package io.exactlyonce.claim;
 
 /**
- * The status of a key that its last write left, and that stores keep. {@link KeyState.Status} is the state that the
- * next claim finds. The two differ for a key whose lease has expired: its status is {@code HELD}, and its state is
- * {@code FREE}.
+ * The stored status of a key. In contrast, {@link KeyState.Status} also depends on the time: when a lease expires, the
+ * status is still {@code HELD}, but the state becomes {@code FREE}.
  */
 public enum KeyStatus {
-    /** A claim holds the key. The status stays when the lease expires, until another claim takes the key over. */
+    /** A claim holds the key. This status stays when the lease expires, because nothing is written then. */
     HELD,
     /** The key's effect has happened. */
     COMPLETED,

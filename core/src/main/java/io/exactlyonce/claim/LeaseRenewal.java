@@ -16,7 +16,7 @@ public record LeaseRenewal(ClaimId claim, Duration lease) {
         requireValid(lease);
     }
 
-    /** Requires that the lease of a renewal or of a request is at least 100 ms. */
+    /** Throws an exception if a lease is shorter than 100 ms. */
     static void requireValid(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("lease (%s) must be at least %s".formatted(lease, SHORTEST));

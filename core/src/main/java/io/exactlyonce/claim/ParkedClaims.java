@@ -16,30 +16,31 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked claims of a {@link ClaimStore}, for operators who decide on them. Implementations must be thread-safe.
+ * Lists the parked claims of a {@link ClaimStore}, and stores operators' decisions about them. Implementations must be
+ * thread-safe.
  *
- * <p>No call may delay the store's claims. A call that waits too long for other operators' calls throws {@link
- * ClaimStoreBusyException}, and changes nothing.
+ * <p>Operators' calls must not delay claims, so they may have to wait for each other. A call that waits too long throws
+ * {@link ClaimStoreBusyException}, and changes nothing.
  *
- * <p>A decision names the claim that the operator read, and only the first decision on that claim changes anything. If
+ * <p>An operator decides about a claim that was listed before. Only the first decision about a claim has an effect. If
  * a call throws another exception, its decision may or may not be stored. The operator must then read the key again.
  */
 public interface ParkedClaims {
 
-    /** The number of claims that a lookup without an index reads at a time. */
+    /** Number of claims that are read at a time if the store has no index for a lookup. */
     int PAGE = 1_000;
 
-    /** Largest number of pages that a lookup without an index reads. */
+    /** Limit of such reads in one lookup. Together, they return at most 100,000 claims. */
     int PAGES = 100;
 
-    /** Separates the class of an exception from its message. */
+    /** Text between an exception's class and its message, in the reason of a parked claim. */
     String END_OF_CLASS = ": ";
 
     /**
-     * An operator's selection of parked claims. A condition that is {@code null} admits every claim.
+     * Conditions that select parked claims. A condition that is {@code null} admits every claim.
      *
      * @param scope the namespace of the keys
-     * @param errorClass the {@link #classOf} of the reasons for parking
+     * @param errorClass the exception class in the reason, as {@link #classOf} returns it
      * @param from the earliest time of parking
      * @param until the latest time of parking
      */
@@ -61,8 +62,7 @@ public interface ParkedClaims {
         }
 
         /**
-         * Returns whether a claim was parked after this filter's latest time. In a list that is ordered by time, this
-         * also holds for all later claims.
+         * Returns whether a claim was parked too late for this filter. A list that is ordered by time can end there.
          */
         boolean isPast(ParkedClaim claim) {
             return until != null && claim.parkedAt().isAfter(until);
@@ -70,10 +70,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * The parked claims of a scope.
+     * The number of parked claims in a scope.
      *
-     * @param parked the number of parked claims
-     * @param oldest when the oldest of these claims was parked
+     * @param oldest when the oldest of them was parked
      */
     record Count(String scope, long parked, Instant oldest) {
 
@@ -83,8 +82,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the part of a reason that many keys share. This part is the class of an exception, or the whole text if
-     * the reason names no exception.
+     * Returns the text by which reasons for parking can be grouped: the exception's class. If the reason names no
+     * exception, returns the whole reason.
      */
     static String classOf(String reason) {
         int end = reason.indexOf(END_OF_CLASS);
@@ -92,11 +91,10 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists parked claims, oldest first. Claims that were parked at the same time have an order that does not change,
-     * such as by scope and key.
+     * Lists parked claims, oldest first. Claims that were parked at the same time always have the same order, for
+     * example by scope and key.
      *
-     * @param after the claim after which the list begins, even if that claim is no longer parked; {@code null} to begin
-     *     with the oldest claim
+     * @param after the last claim of the previous page, even if it is no longer parked; {@code null} for the first page
      * @param limit maximum number of claims
      */
     List<ParkedClaim> list(@Nullable ParkedClaim after, int limit);
@@ -105,8 +103,8 @@ public interface ParkedClaims {
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Returns a parked key by the hash that logs show. Empty if no parked key with this hash is found. A store without
-     * a faster lookup searches only the oldest 100,000 parked keys.
+     * Finds a parked key by the hash that logs show. Empty if none is found. By default, only the oldest 100,000 parked
+     * keys are searched.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -123,8 +121,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists the parked claims that a filter admits, oldest first. A store without a faster lookup searches at most
-     * 100,000 claims, from the filter's earliest time on.
+     * Lists the parked claims that a filter admits, oldest first. By default, at most 100,000 claims are searched,
+     * beginning at the filter's earliest time.
      *
      * @param limit maximum number of claims
      */
@@ -141,8 +139,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns where a list of claims begins that were parked at this time or later: behind an artificial claim that
-     * precedes them all. Returns {@code null} without a time, so that the list begins with the oldest claim.
+     * Returns an artificial claim that is sorted just before all claims of this time. A list that begins after it
+     * contains them all. Returns {@code null} if there is no time.
      */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
@@ -151,10 +149,10 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns those of the given claims that are parked, in no particular order. A store without a faster lookup
-     * searches only the oldest 100,000 parked claims.
+     * Returns the claims that are still parked, in no particular order. By default, only the oldest 100,000 parked
+     * claims are searched.
      *
-     * @param claims ids of claims as they were seen
+     * @param claims ids of claims that the caller has seen
      */
     default List<ParkedClaim> findAll(Set<UUID> claims) {
         List<ParkedClaim> found = new ArrayList<>();
@@ -179,9 +177,7 @@ public interface ParkedClaims {
         return scopes.values();
     }
 
-    /**
-     * Reads page after page, until {@code goesOn} returns false, {@value #PAGES} pages are read, or no claims are left.
-     */
+    /** Passes parked claims to {@code goesOn} until it returns false, or {@value #PAGES} pages are read. */
     private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
         List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
@@ -195,8 +191,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a statement for the store's own console, with which an operator finds the key of a hash, parked or not.
-     * Empty if the store has no such statement.
+     * Returns a query for the store's own console, with which an operator finds the key of a hash, even if it is not
+     * parked. Empty if the store has no such query.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -205,16 +201,15 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the claim of any key, parked or not. Empty if the key has no claim, or if the store does not show claims.
+     * Returns the claim of a key, parked or not. Empty if the key has no claim, or if the store cannot show claims.
      */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }
 
     /**
-     * Returns a key's claim by the hash that logs show. Every store finds the parked keys that {@link #findByKeyHash}
-     * finds, and a store may also find keys that are not parked. A call has a bounded cost, however many claims there
-     * are.
+     * Finds the claim of a key by the hash that logs show. Works for all keys that {@link #findByKeyHash} finds. Some
+     * stores also find keys that are not parked. The cost of a call is limited, even in a large table.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -243,21 +238,19 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys, with few requests to the store. The next attempt for such a key acquires it, whatever its
-     * policy for keys in doubt is, and the outcome reports whether the key is in doubt. Attempts are counted on, and
-     * the number of attempts that threw starts at 0 again.
+     * Releases parked keys, with few requests to the store. The next attempt acquires the key, even if its listener
+     * parks keys in doubt. The outcome says whether the key is in doubt. Attempts keep their numbers, and the number of
+     * failures restarts at 0.
      *
-     * @param claims without duplicates. Several claims may have the same key, although at most one of them can be
-     *     parked
+     * @param claims without duplicates. Two claims may have the same key, but at most one of them can be parked
      * @return the claims that were parked before this call
      */
     Set<ClaimId> releaseAll(Collection<ClaimId> claims);
 
     /**
-     * Records in few requests that the effects of parked keys have happened.
+     * Records that the effects of parked keys have happened, with few requests to the store.
      *
-     * @param completions without duplicates. Several claims may have the same key, although at most one of them can be
-     *     parked
+     * @param completions without duplicates. Two claims may have the same key, but at most one of them can be parked
      * @return the claims that were parked before this call
      * @throws IllegalArgumentException if a result cannot be stored; nothing is written then
      */

@@ -22,32 +22,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one DynamoDB table. The store sends many conditional writes in one request. A call blocks its thread
- * until the answers arrive. No other thread waits.
+ * Stores claims in one DynamoDB table, with many conditional writes in one request. A call blocks only the calling
+ * thread, until the answers arrive.
  *
- * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Because of
- * the conditions of its writes, a claim that lost its key changes nothing. These conditions do not depend on a clock.
+ * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Every write
+ * has a condition, so a claim that lost its key changes nothing. The conditions do not depend on a clock.
  *
  * <p>Not guaranteed:
  *
  * <ul>
- *   <li>If the clocks of the service's front ends differ by more than {@code exactly-once.dynamodb.clock-error}, a key
- *       may be taken over before its lease has expired.
- *   <li>In a global table with eventual consistency, and after a restore of the table, nothing is guaranteed. For
- *       example, a completed key may be acquired again.
+ *   <li>A lease may end too early. If the clocks of DynamoDB's front ends differ by more than {@code
+ *       exactly-once.dynamodb.clock-error}, a key may be taken over before its lease has expired.
+ *   <li>Nothing is guaranteed in a global table with eventual consistency, or after the table was restored from a
+ *       backup. For example, a completed key may be acquired again.
  * </ul>
  */
 public final class DynamoDbClaimStore implements ClaimStore {
 
     /**
-     * The largest result, in bytes of UTF-8. An item of DynamoDB has at most 400 KB, including the item's key,
+     * Maximum size of a result, in bytes of UTF-8. An item of DynamoDB has at most 400 KB, including the item's key,
      * attribute names and reasons.
      */
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * The largest batch, which fills two requests. Later calls go into another batch, so that a throttled key delays
-     * only the calls of its own batch.
+     * Maximum size of a batch: two full requests. If a key is throttled, all calls of its batch wait, so larger batches
+     * would delay more calls.
      */
     public static final int LARGEST_BATCH = 50;
 
@@ -93,8 +93,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Prepares the writes of all resolutions before the first write is sent. If one resolution cannot be written, this
-     * method throws, and nothing is written. The caller can then repeat the call without that resolution.
+     * Prepares the writes of all resolutions. If a result is too large, throws before anything is sent. The caller can
+     * then repeat the call without that result.
      */
     private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> resolutions) {
         for (ClaimResolution resolution : resolutions) {
@@ -110,7 +110,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Requires that a result fits into an item.
+     * Checks that a result fits into an item.
      *
      * @throws IllegalArgumentException if the result is too large
      */
@@ -146,8 +146,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
         try {
             return item.snapshot(table.clock, 0).state();
         } catch (RuntimeException unreadable) {
-            // A key whose item cannot be read counts as free, so that the other keys of the lookup are not affected.
-            // The next claim of the key fails, and reports why the item cannot be read.
+            // An unreadable item counts as a free key, so that the lookup of other keys does not fail. The next claim
+            // of the key fails, and reports why the item cannot be read.
             return KeyState.FREE;
         }
     }

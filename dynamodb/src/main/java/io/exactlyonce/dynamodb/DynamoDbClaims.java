@@ -14,10 +14,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/**
- * One claim table, with the objects that use it: the store, the clock, the reader, the parked claims and the
- * completion.
- */
+/** A claim table, and the objects that use it: store, clock, reader, parked claims and completion. */
 public final class DynamoDbClaims {
 
     final ItemReader reader;
@@ -26,11 +23,11 @@ public final class DynamoDbClaims {
     private final Rounds rounds;
 
     /**
-     * @param client client of the service, which passes its responses to the clock
-     * @param table the table's name
-     * @param retention how long an item is kept, counted from the end of its lease, or from its completion
+     * @param client DynamoDB client, with the clock's interceptor
+     * @param table name of the claim table
+     * @param retention how long an item is kept after the end of its lease, or after its completion
      * @param clock decides whether leases have expired
-     * @param pauses the pauses before repeated requests
+     * @param pauses delays before requests are repeated
      */
     public DynamoDbClaims(
             DynamoDbAsyncClient client, String table, Duration retention, LeaseClock clock, Pauses pauses) {
@@ -50,7 +47,7 @@ public final class DynamoDbClaims {
         return new DynamoDbParkedClaims(this);
     }
 
-    /** Returns the object that completes claims of this table within application transactions. */
+    /** Returns the object with which application transactions complete claims of this table. */
     public DynamoDbCompletion completion() {
         return new DynamoDbCompletion(statements);
     }
@@ -64,13 +61,13 @@ public final class DynamoDbClaims {
         await(reader.probe());
     }
 
-    /** Sends all writes of the given work, and waits for the answers. */
+    /** Sends all writes for these keys, and waits for the answers. */
     void run(Collection<KeyWork> works) {
         await(rounds.run(works));
     }
 
     /**
-     * Waits for an answer on the caller's thread, and returns the answer.
+     * Blocks the calling thread until a request is answered, and returns the answer.
      *
      * @throws ClaimStoreUnavailableException if the request failed, or got no answer
      */

@@ -29,7 +29,7 @@ public final class DynamoDbCompletion {
     }
 
     /**
-     * Returns the item that completes a claim, for one transaction. A repeated transaction needs a new item.
+     * Returns the item that completes a claim, for use in one transaction. A repeated transaction needs a new item.
      *
      * <p>If the claim no longer holds its key, DynamoDB cancels the transaction. Its cancellation reason for this item
      * is {@code ConditionalCheckFailed}.
@@ -39,7 +39,8 @@ public final class DynamoDbCompletion {
     }
 
     /**
-     * Returns the item as {@link #of(Claim)} does. The item also stores a result for later callers of the key.
+     * Returns an item that completes a claim like {@link #of(Claim)}, and also stores a result for later callers of the
+     * key.
      *
      * @param result the result as JSON, at most {@value DynamoDbClaimStore#LARGEST_RESULT} bytes of UTF-8
      * @throws IllegalArgumentException if the result is too large

@@ -26,26 +26,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked items of the claim table. Lists and lookups by hash read the table's index of parked items, and DynamoDB
- * writes the index after the table.
+ * Lists the parked items of the claim table, and stores operators' decisions about them. Lists and lookups by hash use
+ * an index, which DynamoDB updates shortly after the table.
  *
  * <p>Guaranteed: a list contains only claims that are parked at the time of the call. {@link #find} and both decisions
  * use current data.
  *
  * <p>Not guaranteed: that a list or a lookup by hash finds a claim that was parked a moment ago.
  *
- * <p>Claims that were parked in the same microsecond are ordered by their keys' hashes. At most one lookup and one
- * decision run at a time, each with one request at a time, so operators use at most two of the client's connections. A
- * list reads at most 100 items in a request.
+ * <p>Claims that were parked in the same microsecond are sorted by their keys' hashes. At most one lookup and one
+ * decision run at a time, so operators use at most two of the client's connections.
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 
     private static final int ITEMS_IN_A_REQUEST = 100;
 
-    /**
-     * A lookup by hash reads at most this number of pages of the index. Together, these pages contain about 100,000
-     * parked items.
-     */
+    /** Limit of index pages that a lookup by hash reads. Together, they contain about 100,000 parked items. */
     private static final int PAGES_OF_HASHES = 20;
 
     private final DynamoDbClaims table;
@@ -77,8 +73,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                     await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
-                // The index may be older than the item. By now, an operator may have decided the claim, and the key may
-                // even be parked again, at a later place of the order. This entry is then left out.
+                // The index may lag behind the table. If the claim was decided since, its entry is left out. The same
+                // is true if the key was parked again, at a later position.
                 if (item != null
                         && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {
@@ -143,8 +139,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     /**
-     * Groups decisions by key, because a request may name an item only once. Callers may have seen two claims of one
-     * key: an earlier claim, and the current one.
+     * Groups decisions by key, because a request must not contain an item twice. Operators may decide about two claims
+     * of one key: an earlier claim, and the current one.
      */
     private void change(Map<ClaimKey, KeyWork> works, ClaimId claim, Statement decision) {
         works.computeIfAbsent(claim.key(), key -> new KeyWork(key, table)).change(claim, decision);

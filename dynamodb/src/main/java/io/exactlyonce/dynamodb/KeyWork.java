@@ -38,21 +38,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The work of one call on one key. First come the resolutions and renewals of the key's claims, one by one, and then
- * new requests. This class decides the next write, and interprets the answers. Used by one thread at a time.
+ * Does what one call wants for one key. First come resolutions and renewals, one by one, and then claim requests. This
+ * class decides which write is sent next, and interprets the answers. Used by one thread at a time.
  *
- * <p>The first write for new requests claims the key as new. If the key has an item, the service refuses this write,
- * and the item is read. {@link KeySnapshot} then decides each request from the item: either the request is answered, or
- * the item is written on condition that it is unchanged. If the item has changed, the decision is made again from its
- * new content.
+ * <p>Claim requests are first sent as the insert of a new item. If the key already has an item, DynamoDB refuses the
+ * insert, and the item is read. {@link KeySnapshot} then decides: either the requests are answered at once, or the item
+ * is updated, on condition that it is unchanged. If it has changed, the decision is repeated with the new item.
  */
 final class KeyWork implements Rounds.Work {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
     /**
-     * The most times that a call may find the key changed. If the key changes more often, another fault is the cause,
-     * and the call fails.
+     * A call fails if it finds the item changed more often than this. Competing workers alone would change an item only
+     * a few times.
      */
     private static final int MOST_LOOKS = 20;
 
@@ -74,11 +73,11 @@ final class KeyWork implements Rounds.Work {
     private int looks;
 
     /**
-     * A resolution, a renewal, or an operator's decision.
+     * A change to an existing claim: a resolution, a renewal, or an operator's decision.
      *
      * @param renewal the renewal; {@code null} for other changes
-     * @param status the status by which a repeated change is recognized as done; {@code null} if a repeated change is
-     *     not recognized
+     * @param status the item's status after the change. If the item already has this status, the change was done by an
+     *     earlier call. {@code null} if a repeated change is not recognized
      */
     private record Change(
             ClaimId claim,
@@ -87,8 +86,9 @@ final class KeyWork implements Rounds.Work {
             @Nullable KeyStatus status) {
 
         /**
-         * Returns whether the change is already done, or is not needed. A renewal is not needed if an application
-         * transaction has completed the claim. The claim is not lost then, although its handler is still running.
+         * Returns whether the change need not be written. It may already be done. A renewal is also needless if an
+         * application transaction has completed the claim. The claim is then not lost, although its handler is still
+         * running.
          */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
@@ -98,7 +98,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * A write for new requests, and the outcome if the write succeeds.
+     * A write for claim requests, and the outcome if the write succeeds.
      *
      * @param winner the request that gets the key, or {@code null} if the key is parked
      */
@@ -124,8 +124,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the status by which a repeated completion or parking is recognized as done. Returns {@code null} for a
-     * release, because a repeated release counts as lost.
+     * Returns the status that shows that a completion or parking is already done. Returns {@code null} for a release,
+     * because a repeated release counts as lost.
      */
     private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
@@ -212,8 +212,8 @@ final class KeyWork implements Rounds.Work {
                         "The owner of a key changed %d times during the claim".formatted(MOST_LOOKS), null);
             }
         } else if (answer instanceof Again again && again.isLocked()) {
-            // An application transaction locks the item, and may complete the key or do something else. The requests
-            // are therefore answered as held elsewhere.
+            // An application transaction locks the item, perhaps to complete the claim. Until it ends, the key counts
+            // as held elsewhere.
             requests.forEach(request -> outcomes.add(new HeldElsewhere(Duration.ZERO)));
         } else {
             claimFailure = failure(answer);
@@ -221,8 +221,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether the end of the written lease may be wrong, because later answers contradict the time with which
-     * it was computed. The caller then writes the lease again, without an end by the clock.
+     * Returns whether a lease may have been written with a wrong end, because later responses contradict the clock. The
+     * caller then writes the lease again, without an end.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -235,7 +235,7 @@ final class KeyWork implements Rounds.Work {
                         "DynamoDB did not accept a write: " + ((Again) answer).reason(), null);
     }
 
-    /** Decides the next write. If no write is needed, answers all requests, and returns {@code null}. */
+    /** Decides the next write. If no write is needed, answers all claim requests, and returns {@code null}. */
     private @Nullable Step decide(@Nullable ClaimItem seen) {
         if (seen == null) {
             ClaimRequest first = requests.get(0);
@@ -252,8 +252,8 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // The request is repeated, and its caller counts the lease from this call. The stored lease must start
-            // again, too.
+            // If a request is repeated, its caller counts the lease from the new call. The stored lease must therefore
+            // begin again.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
@@ -261,8 +261,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the index of the request to write. This is the request that holds the key. If no request holds the key,
-     * this is the first request that is not refused. Returns -1 if all requests are refused.
+     * Returns the position of the decision that must be written: the one of the request that already holds the key. If
+     * there is none, the first decision that is not a refusal. Returns -1 if all requests are refused.
      */
     private static int winner(List<Decision> decisions) {
         int winner = -1;
@@ -281,7 +281,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the next outcome, in the order of the requests.
+     * Returns the outcome of the next claim request. Each call returns another outcome, in the order of the requests.
      *
      * @throws RuntimeException if the requests got no answer, or if the key's item cannot be read
      */
@@ -293,10 +293,10 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the claims whose change is done, and the claims without an answer. All other claims are lost.
+     * Collects the answers to all changes. Claims that are neither granted nor unanswered are lost.
      *
-     * @throws RuntimeException if no claim got an answer. Nothing is thrown if the only reason is that application
-     *     transactions lock all items
+     * @throws RuntimeException if no claim got an answer. Nothing is thrown if locks of application transactions are
+     *     the only reason
      */
     static ClaimAnswers answers(Collection<KeyWork> works) {
         Set<ClaimId> granted = new HashSet<>();

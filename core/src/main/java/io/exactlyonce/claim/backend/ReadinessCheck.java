@@ -9,21 +9,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that claims can be stored, before the first container polls. The check starts with the first container, after
- * the application's database migrations. The check runs in parallel with startup, while containers look up their
- * queues. In an application without exactly-once listeners, no check runs, and the store is not called.
+ * Checks that claims can be stored before the first listener container polls its queue. The first container starts the
+ * check, after the application's database migrations. While the check runs, containers look up their queues. In an
+ * application without exactly-once listeners, no check runs, and the store is not called.
  *
- * <p>One check runs at a time, on its own thread. All callers that come during the check get its result. A check that
- * passed is not repeated. A failed check is repeated for the next caller.
+ * <p>Only one check runs at a time, on its own thread, and all callers that wait get its result. If the check fails,
+ * the next caller starts another one. If it passes, it is not repeated.
  */
 public final class ReadinessCheck implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReadinessCheck.class);
 
-    /**
-     * The longest wait for a running check when the application closes, in milliseconds. A reply that takes longer is
-     * not expected any more.
-     */
+    /** Limit of the wait for a running check when the application closes, in milliseconds. */
     private static final long LONGEST_CLOSE = 5_000;
 
     private final Runnable lookUp;
@@ -35,8 +32,8 @@ public final class ReadinessCheck implements AutoCloseable {
     private @Nullable Thread thread;
 
     /**
-     * @param lookUp looks for the store, and throws if there is none. Runs on the caller's thread, because a lookup may
-     *     create beans
+     * @param lookUp finds the store, and throws if there is none. Runs on the caller's thread, because it may create
+     *     beans
      * @param check throws if claims cannot be stored
      */
     public ReadinessCheck(Runnable lookUp, Runnable check) {
@@ -44,7 +41,7 @@ public final class ReadinessCheck implements AutoCloseable {
         this.check = check;
     }
 
-    /** Starts a check, and does not wait for its end. Does nothing while a check runs, and after a check has passed. */
+    /** Starts a check in the background. Does nothing if a check is running or has already passed. */
     public synchronized void begin() {
         if (!latest.isDone() || passed) {
             return;
@@ -78,8 +75,8 @@ public final class ReadinessCheck implements AutoCloseable {
     }
 
     /**
-     * Logs a failure at ERROR if no container has waited for a check yet. The container that will report the failure
-     * may start hours later.
+     * Logs the failure at ERROR if no container waits for the check. Otherwise it would be reported only when a
+     * container starts, perhaps hours later.
      */
     private RuntimeException reported(RuntimeException failure) {
         if (!awaited && !closed) {
@@ -88,7 +85,7 @@ public final class ReadinessCheck implements AutoCloseable {
         return failure;
     }
 
-    /** Waits until a check has shown that claims can be stored. Throws the failure if claims cannot be stored. */
+    /** Waits for a check. Throws the check's exception if claims cannot be stored. */
     public void require() {
         awaited = true;
         try {
@@ -103,16 +100,15 @@ public final class ReadinessCheck implements AutoCloseable {
     }
 
     /**
-     * Returns whether a check has passed. The answer stays false in an application without listeners, because no check
-     * runs.
+     * Returns whether a check has passed. Always false in an application without listeners, because it never checks.
      */
     public boolean hasPassed() {
         return passed;
     }
 
     /**
-     * Interrupts a running check, and waits up to 5 s for its end, because the caller closes the check's connections
-     * next. A check that takes longer ends when its connection is closed.
+     * Interrupts a running check, and waits up to 5 s until it ends. If it hangs, it ends a little later, when the
+     * caller closes its connection.
      */
     @Override
     public void close() {

@@ -6,20 +6,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Passes operators' calls to the store one after the other. Any number of callers therefore occupies only one
- * connection. A store has one instance for each kind of call.
+ * Lets operators' calls reach the store only one after the other, so that many callers need only one connection. A
+ * store has one instance for lookups and one for decisions.
  */
 public final class Turns {
 
-    /** The longest wait of an operator's call for its turn, in seconds. A claim may wait as long for a connection. */
+    /** Limit of the wait for a turn, in seconds. A claim may wait as long for a connection. */
     private static final long LONGEST_WAIT_SECONDS = 3;
 
     private final Semaphore turn = new Semaphore(1, true);
 
     /**
-     * Makes a call when its turn comes.
+     * Waits until no other call is running, and then makes the call.
      *
-     * @throws ClaimStoreBusyException if the turn does not come within 3 s, or if the thread is interrupted while it
+     * @throws ClaimStoreBusyException if other calls take longer than 3 s, or if the thread is interrupted while it
      *     waits. The call is not made then
      */
     public <T> T alone(Supplier<T> call) {

@@ -1,6 +1,6 @@
 /**
- * Internal: parts that claim stores share. They are a check before the first container polls, a queue for operators'
- * calls, and the state of a claim for operators.
+ * Internal: code that all claim stores share. It checks the store before the first container polls, queues operators'
+ * calls, and shows a claim's state to operators.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */

@@ -19,42 +19,44 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Calls that wait for the store, in order of arrival. {@link #nextFlushAt} decides when a flusher takes a batch. In a
- * batch, resolutions come before claims. A call is never split, and waits while a batch with one of its keys is being
- * sent.
+ * The queue of {@link GroupCommitClaimStore}. Calls wait here until a thread (a flusher) takes them as a batch and
+ * sends them to the store. In a batch, resolutions come before claims. All requests of a call are in the same batch.
  *
- * <p>For each key, at most one call is being sent at a time, or one batch with several claims of the key. This rule has
- * three effects:
+ * <p>A call must wait while a batch with one of its keys is being sent. Two calls for the same key may share a batch
+ * only if both are claims. Therefore:
  *
  * <ul>
  *   <li>A release cannot overtake the claim that it releases.
- *   <li>Two flushers do not wait for each other's rows.
+ *   <li>Two flushers never wait for the same row.
  *   <li>No batch resolves a claim twice.
  * </ul>
  */
 final class CommitQueue {
 
     /**
-     * The time after which a call no longer waits for the flusher that is sending, and another flusher takes the call.
-     * A batch takes a few milliseconds, so a flusher that needs more than this time is stuck.
+     * If a call waits longer than this while a batch is being sent, the flusher of that batch counts as stuck. Another
+     * flusher then takes the waiting calls. A batch normally takes a few milliseconds.
      */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * The time for which a resolution waits for others, if no caller waits for the resolution. This time is longer than
-     * the time between the quick handlers of one poll, and shorter than a batch, which takes milliseconds.
+     * Delay of resolutions that no caller waits for, so that they can share a batch. Quick handlers of one poll end
+     * within this time. A batch takes longer, so the delay costs little.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**
-     * Another flusher helps if the waiting entries are at least an eighth of a full batch. With fewer entries, the
-     * other flusher would only turn one batch into two smaller ones.
+     * A second flusher helps if the waiting requests fill at least an eighth of a batch. With fewer requests, it would
+     * only split one batch into two smaller ones.
      */
     private static final int HELP_FROM = 8;
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    /** The most characters of all results in a batch. One call with a longer result is a batch of its own. */
+    /**
+     * Limit of the total length of all results in a batch, in characters. If the results of a single call are longer,
+     * they are sent without other resolutions.
+     */
     private static final int MAX_WEIGHT = 4_000_000;
 
     private final GroupCommitSettings settings;
@@ -70,8 +72,8 @@ final class CommitQueue {
     private boolean closed;
 
     /**
-     * True if the last batch with resolutions had only one call with resolutions. The load is then low, so that a wait
-     * for more calls would only add latency.
+     * True if only one call had resolutions in the last batch with resolutions. The load is then low, and a wait for
+     * more calls would only cost time.
      */
     private boolean wasAlone;
 
@@ -80,7 +82,7 @@ final class CommitQueue {
         this.clock = clock;
     }
 
-    /** Adds a call. Returns false if the queue is closed, and does not add the call. */
+    /** Adds a call, and returns true. Returns false if the queue is closed. */
     boolean add(QueuedCall call) {
         lock.lock();
         try {
@@ -98,7 +100,7 @@ final class CommitQueue {
         }
     }
 
-    /** Waits for a batch. Returns an empty batch when the queue is closed and no call waits any more. */
+    /** Waits for the next batch. Returns an empty batch if the queue is closed and no call is left. */
     List<QueuedCall> take() {
         lock.lock();
         try {
@@ -108,7 +110,8 @@ final class CommitQueue {
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // A batch is due and still empty if every waiting call shares a key with a batch that is being sent.
+                // A batch may be due although no call can be sent yet, because the keys of all waiting calls are being
+                // sent.
                 awaitWork(wait <= 0 ? STUCK_NANOS : wait);
             }
         } finally {
@@ -131,15 +134,16 @@ final class CommitQueue {
     }
 
     /**
-     * Returns when a flusher takes the next batch, by the clock. A time in the past means at once.
+     * Returns the time at which a flusher should take the next batch, by the clock. A time in the past means at once.
      *
      * <ul>
-     *   <li>If the queue is closed, or enough calls wait for another flusher to help, a batch is taken at once.
-     *   <li>While a batch is being sent, calls gather for the next batch. If the oldest call has waited for too long,
-     *       the flusher that is sending is stuck, and another flusher takes the next batch.
-     *   <li>If no batch is being sent, a call whose caller waits is taken at once, together with all other calls.
-     *   <li>Resolutions for which no caller waits gather for a moment, because the quick handlers of one poll end
-     *       together. If the last resolution was alone in its batch, the next resolution is taken at once.
+     *   <li>If the queue is closed, the next batch is taken at once. The same is true if another flusher can help with
+     *       many waiting calls.
+     *   <li>While a batch is being sent, calls gather for the next one. If the oldest call waits too long, the sending
+     *       flusher is stuck, and another flusher takes the next batch.
+     *   <li>If no batch is being sent, and a caller waits for an answer, all waiting calls are taken at once.
+     *   <li>If no caller waits, resolutions gather for a moment, because quick handlers of one poll end together. If
+     *       the previous resolution was alone in its batch, they do not gather.
      * </ul>
      */
     long nextFlushAt() {
@@ -163,7 +167,7 @@ final class CommitQueue {
         return isAwaited || wasAlone ? now : oldest + GATHER_NANOS;
     }
 
-    /** Moves the calls that may be sent now into a batch. The batch is empty if no call may be sent now. */
+    /** Moves the calls that can be sent now into a batch, which may be empty. */
     private List<QueuedCall> takeBatch() {
         List<QueuedCall> batch = new ArrayList<>();
         int entries = moveResolutions(batch);
@@ -181,8 +185,8 @@ final class CommitQueue {
     }
 
     /**
-     * Moves waiting calls with resolutions into an empty batch. Calls with a key that is being sent, or that is already
-     * in the batch, stay. Returns the number of resolutions that were moved.
+     * Moves waiting resolutions into an empty batch, and returns their number. A call stays in the queue if one of its
+     * keys is being sent, or is already in the batch.
      */
     private int moveResolutions(List<QueuedCall> batch) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
@@ -201,16 +205,16 @@ final class CommitQueue {
                 entries += call.keys().size();
                 weight += call.weight();
             }
-            // Later calls for these keys must wait for this call, even if it was moved into the batch.
+            // Later calls with these keys must not overtake this call, or be in the same batch.
             blocked.addAll(call.keys());
         }
         return entries;
     }
 
     /**
-     * Moves waiting claims into a batch. Several claims of one key may be in the same batch.
+     * Moves waiting claims into a batch. A batch may contain several claims of one key.
      *
-     * @param before the number of entries that are already in the batch
+     * @param before the number of resolutions in the batch
      */
     private void moveClaims(List<QueuedCall> batch, int before) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
@@ -226,13 +230,13 @@ final class CommitQueue {
                 beingSent.addAll(call.keys());
                 entries += call.keys().size();
             } else {
-                // This call waits, and later claims of its keys wait behind it.
+                // Later claims of these keys must not overtake this call.
                 blocked.addAll(call.keys());
             }
         }
     }
 
-    /** Records that a batch is no longer being sent, so that the next calls for its keys can be sent. */
+    /** Records that a batch was answered, so that the next calls with its keys can be sent. */
     void returned(List<QueuedCall> batch) {
         lock.lock();
         try {
@@ -244,8 +248,8 @@ final class CommitQueue {
     }
 
     /**
-     * Removes the calls that have waited for at least this time, and returns them, so that the caller rejects them.
-     * Calls that are being sent are not affected.
+     * Removes the calls that have waited for at least this time, and returns them. Calls that are being sent are not
+     * affected.
      */
     List<QueuedCall> removeOlderThan(long nanos) {
         lock.lock();
@@ -259,7 +263,7 @@ final class CommitQueue {
         }
     }
 
-    /** Rejects further calls. Calls that already wait are still sent. */
+    /** Rejects new calls. Calls that already wait are still sent. */
     void close() {
         lock.lock();
         try {
@@ -273,19 +277,18 @@ final class CommitQueue {
     /**
      * The store's answer to a call.
      *
-     * @param given the outcomes of the call's own claims, in order, and the answers to all resolutions of the batch
+     * @param given the outcomes of this call's claims, in order, and the answers to the resolutions of the whole batch
      * @param askedAt when the batch was sent, by the clock
      */
     record Answer(ClaimBatch.Result given, long askedAt) {}
 
     /**
-     * A call, and the future that the caller got.
+     * A call, and the future that its caller waits for.
      *
-     * @param asked either resolutions or claims
-     * @param keys the keys of the resolutions or claims
+     * @param asked only resolutions, or only claims
      * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
      * @param since when the call was made, by the clock
-     * @param answer the future, which the thread that took the call out of the queue completes
+     * @param answer the caller's future. A thread completes it after taking the call out of the queue
      */
     record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {
@@ -305,7 +308,7 @@ final class CommitQueue {
             return asked.resolutions().isEmpty();
         }
 
-        /** Returns the number of characters of the call's results. */
+        /** Returns the total length of the call's results, in characters. */
         private int weight() {
             int weight = 0;
             for (ClaimResolution resolution : asked.resolutions()) {

@@ -24,27 +24,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Group commit: calls of many threads share the store's transactions, and no calling thread is blocked. Calls wait in a
- * {@link CommitQueue}. Flushers, which are threads of this store, take the calls in batches. The batches grow with the
- * load.
+ * Sends the calls of many threads to the store in shared batches (group commit), without blocking these threads. Calls
+ * wait in a {@link CommitQueue}. Threads of this class, called flushers, take them from there in batches. If many calls
+ * arrive, the batches become larger.
  *
  * <p>Guaranteed, in addition to the store's guarantees:
  *
  * <ul>
  *   <li>In a batch, resolutions come before claims.
- *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all of them
- *       are claims.
- *   <li>If the store rejects a call, the other calls of the batch do not fail. If another transaction locks the row of
- *       a resolution, only this resolution gets no answer.
- *   <li>A call's future completes only when no part of the call is at the store any more. So a claim cannot reach the
- *       store after a release that the caller sends when the claim's future has completed. Dependent actions run on a
- *       flusher, and must not block.
+ *   <li>Calls for the same key are sent one after the other. They share a batch only if all of them are claims.
+ *   <li>If the store rejects a call as invalid, the other calls of the batch do not fail. If another transaction locks
+ *       the row of a resolution, only this resolution gets no answer.
+ *   <li>A call's future completes only after the store has finished with the call. So if a caller waits for the future
+ *       of a claim and then sends the release, the claim cannot arrive after it. Actions that are chained to a future
+ *       run on a flusher, and must not block.
  * </ul>
  *
  * <p>Not guaranteed: the order of calls for different keys. If the store fails, all calls of the batch fail.
  *
- * <p>Renewals, lookups and fences do not pass through the queue. Their callers call the store itself, so that no claim
- * delays them.
+ * <p>Renewals, lookups and fences do not use the queue. They are sent to the store directly, so that no claim delays
+ * them.
  */
 public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseable {
 
@@ -71,8 +70,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         this.scheduler = scheduler;
         this.queue = new CommitQueue(settings, scheduler);
         for (int i = 1; i <= settings.flushers(); i++) {
-            // A flusher is a platform thread. If a virtual thread is interrupted in a request, its connection is
-            // closed, and the whole batch fails.
+            // Flushers are platform threads. If a virtual thread were interrupted during a request, its connection
+            // would be closed, and the whole batch would fail.
             Thread flusher = new Thread(null, this::flushUntilClosed, "exactly-once-claims-" + i, 0, false);
             flusher.setDaemon(true);
             flushers.add(flusher);
@@ -97,18 +96,14 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
-            // The first call starts the threads, because an application without listeners needs none.
+            // Threads start with the first call, because an application without listeners needs none.
             flushers.forEach(Thread::start);
             sweep();
         }
         return call.answer();
     }
 
-    /**
-     * Returns a call's own part of the answers to a batch.
-     *
-     * @param batch the store's answers to all resolutions of the batch, also those of other callers
-     */
+    /** Picks the answers to one call from the answers to all resolutions of its batch. */
     private static ClaimAnswers own(List<? extends ClaimResolution> resolutions, ClaimAnswers batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = batch.unanswered().isEmpty() ? Set.of() : new HashSet<>();
@@ -133,7 +128,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void flush() {
-        // The list must exist before the batch is taken. If the list were created later and memory ran out, the calls
+        // The list is created before the batch is taken. If there were no memory for the list afterwards, the callers
         // of the batch would never get an answer.
         List<Runnable> answers = new ArrayList<>();
         List<QueuedCall> batch = queue.take();
@@ -142,8 +137,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // The keys of the batch are freed before the callers get their answers. The callers' dependent actions run on
-        // this thread, and the next calls for the keys must not wait for these actions.
+        // The batch's keys are freed before its futures complete. Actions that are chained to the futures run on this
+        // thread, and the next calls with these keys must not wait for them.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);
@@ -151,8 +146,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /**
-     * Writes a batch. If the store rejects the batch, each half is written alone, until only the call with the rejected
-     * entry fails.
+     * Writes a batch. If the store rejects the batch as invalid, its two halves are written separately, and so on. In
+     * the end, only the invalid call fails.
      */
     private void write(List<QueuedCall> batch, List<Runnable> answers) {
         try {
@@ -190,8 +185,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /**
-     * Fails the calls of a batch. Each call gets its own exception, because callers may add suppressed exceptions to
-     * the exception that they catch.
+     * Fails all calls of a batch. Each call gets its own exception, because its caller may add suppressed exceptions to
+     * it.
      */
     private static void fail(List<QueuedCall> batch, Throwable failure, List<Runnable> answers) {
         String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
@@ -220,8 +215,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /**
-     * Rejects further calls, and waits until the flushers have sent the waiting calls. After the time for which a call
-     * may wait in the queue, the calls that still wait are rejected.
+     * Rejects new calls, and waits until the waiting calls are sent. Calls that still wait after the queue timeout are
+     * rejected.
      */
     @Override
     public void close() {

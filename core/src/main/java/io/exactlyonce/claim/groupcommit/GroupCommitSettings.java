@@ -3,15 +3,15 @@ package io.exactlyonce.claim.groupcommit;
 import java.time.Duration;
 
 /**
- * How calls share batches.
+ * Settings of {@link GroupCommitClaimStore}.
  *
- * @param flushers the largest number of batches that are sent at a time, from 1 to 16. Renewals are not counted. More
- *     than two flushers help only if the store answers the entries of a batch one by one
- * @param maxBatch the number of claims and resolutions with which a batch is full, from 1 to 256. A batch can be
- *     larger, because no call is split
- * @param queueTimeout the longest wait of a call for its batch, positive. The wait for the store's answer is not
- *     limited by this time
- * @param remedy what an operator can do if the store is busy, as the end of a sentence
+ * @param flushers how many batches may be sent at the same time, from 1 to 16. Renewals are not counted. More than two
+ *     help only if the store processes the requests of a batch one by one
+ * @param maxBatch the number of requests in a full batch, from 1 to 256. A batch can be larger, because all requests of
+ *     a call stay together
+ * @param queueTimeout how long a call may wait until it is sent; must be positive. The wait for the store's answer
+ *     comes in addition
+ * @param remedy advice for operators if the store is busy, as the end of a sentence
  */
 public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout, String remedy) {
 
@@ -23,7 +23,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTime
 
     private static final String REMEDY = "find out what slows it down, or lower the concurrency of listeners";
 
-    /** Settings for stores that answer all entries of a batch at the same time. */
+    /** Settings for stores that process all requests of a batch at the same time. */
     public static final GroupCommitSettings USUAL = new GroupCommitSettings(2, LARGEST_BATCH, Duration.ofSeconds(3));
 
     public GroupCommitSettings {
@@ -34,7 +34,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTime
         }
     }
 
-    /** Makes settings with a remedy that suits every store. */
+    /** Makes settings with advice that suits every store. */
     public GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout) {
         this(flushers, maxBatch, queueTimeout, REMEDY);
     }

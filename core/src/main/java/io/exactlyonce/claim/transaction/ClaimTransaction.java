@@ -12,19 +12,19 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * Claims keys, does the work, and completes the claims, all in one application transaction. Suits work whose effects
+ * Claims keys, runs a handler, and completes the claims, all in one database transaction. Suits handlers whose effects
  * are all in the database that stores the claims.
  *
- * <p>Guaranteed: either the work's effects and all completions are committed, or none of them. At most one transaction
- * works on a key at any time. A claim needs no lease, because the claim ends together with the transaction.
+ * <p>Guaranteed: the handler's effects and all completions are committed together, or not at all. Only one transaction
+ * at a time works on a key. A claim needs no lease, because it ends together with the transaction.
  *
  * <p>Not guaranteed:
  *
  * <ul>
  *   <li>Effects outside the database may happen more than once, or without a commit.
  *   <li>The work may be rolled back: while it runs, another worker may claim a key through the claim store.
- *   <li>A commit whose reply is lost may look like a failure. The next claim of a key finds out whether the transaction
- *       was committed.
+ *   <li>If the reply to a commit is lost, the commit may look like a failure. The next claim of a key finds out whether
+ *       the transaction was committed.
  * </ul>
  */
 @FunctionalInterface
@@ -34,9 +34,9 @@ public interface ClaimTransaction {
     @FunctionalInterface
     interface BatchWork {
         /**
-         * Does the work.
+         * Does the work for the keys that were acquired.
          *
-         * @param outcomes one for each request, in the order of the requests; at least one is {@link Acquired}
+         * @param outcomes one for each request, in the same order; at least one is {@link Acquired}
          * @return the results as JSON, by claim; claims without a result are left out
          */
         Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Exception;
@@ -54,10 +54,10 @@ public interface ClaimTransaction {
     }
 
     /**
-     * A pool of connections. Each transaction occupies one connection until the transaction ends.
+     * The connection pool of the transactions. Each transaction occupies one connection until it ends.
      *
      * @param name distinguishes the pool from others
-     * @param connections the largest number of connections
+     * @param connections maximum number of connections
      */
     record Pool(String name, int connections) {}
 
@@ -68,35 +68,30 @@ public interface ClaimTransaction {
         /**
          * Makes a claim transaction.
          *
-         * @param manager the application's transaction manager
-         * @param own the settings of the handler's own transaction. The claim transaction begins with the same timeout
-         *     and isolation level, so that the handler's transaction can join it
-         * @param named whether the handler names its transaction manager. If the handler names none, its writes are
-         *     assumed to go through the application's only or primary DataSource. This DataSource must take part in the
-         *     manager's transactions
+         * @param own the transaction settings of the handler. The claim transaction begins with the same timeout and
+         *     isolation level, so that the handler's own transaction can join it
+         * @param named whether the handler names its transaction manager. If not, the handler is assumed to write to
+         *     the application's only or primary DataSource, which must then take part in the manager's transactions
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
     }
 
     /**
-     * Claims the keys, and does the work if at least one of the keys is free. Tries once, and never repeats the work.
+     * Claims the keys, and does the work if at least one of them was acquired. Tries only once.
      *
      * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
-     * @return one outcome for each request, in the order of the requests. {@link Acquired} means that the work is done
-     *     and committed. Any other outcome means that this call completed nothing for the key
-     * @throws ClaimTransactionException if the handler or the transaction's session prevents the claims or their
-     *     completion
+     * @return one outcome for each request, in the same order. {@link Acquired} means that the work is done and
+     *     committed. With any other outcome, this call has completed nothing for the key
+     * @throws ClaimTransactionException if the keys cannot be claimed or completed because of the handler or the
+     *     transaction's session
      * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the work
-     *     began. The cause is the work's exception, if the work threw one
+     *     began. If the work threw an exception, it is the cause
      * @throws Exception the work's exception, or the failure of the commit
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 
-    /**
-     * Claims one key, does the work, and completes the claim. {@link #execute(java.util.List, BatchWork)} does the same
-     * for many keys.
-     */
+    /** Claims one key, does the work, and completes the claim. */
     default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
         return execute(List.of(request), outcomes -> {
                     String result = work.run((Acquired) outcomes.get(0));
@@ -110,14 +105,17 @@ public interface ClaimTransaction {
         return null;
     }
 
-    /** Returns whether a failure of the work only shows that an earlier failure had already aborted the transaction. */
+    /**
+     * Returns whether an exception is only the consequence of an earlier one. For example, PostgreSQL rejects every
+     * statement of a transaction after one has failed.
+     */
     default boolean isAftermath(Throwable failure) {
         return false;
     }
 
     /**
-     * Returns whether the caller's open transaction is the transaction in which this claim's work is done. Returns
-     * false if the work has itself committed or rolled back that transaction.
+     * Returns whether the caller is still in the transaction of this claim. False if the work has committed or rolled
+     * back that transaction itself.
      */
     default boolean isWithin(ClaimId claim) {
         return true;

@@ -15,8 +15,8 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 
 /**
- * A claim table. Depending on {@code exactly-once.dynamodb.initialize-schema}, a missing table is created. The table is
- * checked before the first container polls.
+ * A claim table in DynamoDB, which is checked before the first container polls. A missing table is created if {@code
+ * exactly-once.dynamodb.initialize-schema} permits it.
  */
 final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
 
@@ -79,11 +79,11 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks that the service answers. A missing table is a failure only after the check at startup has passed, because
-     * no claim uses the table before that check.
+     * Checks that DynamoDB answers. Until the check at startup has passed, a missing table is no failure, because no
+     * claim uses it yet.
      *
-     * <p>The clock's state is a detail, and not a reason for DOWN. While the service's time is not measured, claims
-     * continue, and only takeovers of dead workers' keys are delayed.
+     * <p>The clock's state is only a detail of the health check. If the clock cannot be used, claims continue, and only
+     * takeovers of dead workers' keys are delayed.
      */
     @Override
     public Map<String, Object> prove() {

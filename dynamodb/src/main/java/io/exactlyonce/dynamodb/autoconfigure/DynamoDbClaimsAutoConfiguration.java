@@ -46,10 +46,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /**
- * Keeps claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}. No DataSource is needed.
+ * Stores claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}. No DataSource is needed.
  *
  * <p>The properties {@code exactly-once.dynamodb.*} are always read, so that they are not reported as unknown. With
- * another store, for example in tests or in another profile, valid values have no effect.
+ * another store, for example in tests, they have no effect.
  */
 @AutoConfiguration(before = ExactlyOnceAutoConfiguration.class, after = AwsAutoConfiguration.class)
 @EnableConfigurationProperties(DynamoDbClaimProperties.class)
@@ -58,15 +58,12 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE_PROPERTY = "exactly-once.claim.store";
     static final String STORE = "dynamodb";
 
-    /**
-     * The bean name of the client for claims. The responses to this client, and to no other, measure the service's
-     * clock.
-     */
+    /** Bean name of the DynamoDB client for claims. Only the responses to this client measure DynamoDB's clock. */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
     /**
-     * The limit of one attempt of a request. A response that arrives at all takes less time. After this limit, the SDK
-     * sends the request again, which is still before a lease expires.
+     * Timeout of one attempt of a request. If no response has arrived by then, none will. The SDK can repeat the
+     * request before a lease expires.
      */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
@@ -81,7 +78,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** This configuration is ordered first, because conditions of later configurations look for a claim store. */
+    /** This configuration comes first, because later configurations have conditions on a claim store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)
@@ -100,8 +97,8 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         /**
-         * Makes the client for claims. This client is not a candidate for injection. If the application has one client,
-         * that client therefore remains the only candidate.
+         * Makes the DynamoDB client for claims. The client is not injected by type, so it does not compete with the
+         * application's own client.
          */
         @Bean(name = CLIENT, defaultCandidate = false)
         DynamoDbAsyncClient exactlyOnceDynamoDbClient(
@@ -187,7 +184,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
     }
 
-    /** Meters for the uncertainty of the service's time, and for throttled requests. */
+    /** Meters for throttled requests, and for the uncertainty of DynamoDB's clock. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, MeterBinder.class})
     @ConditionalOnBean(DynamoDbClaims.class)

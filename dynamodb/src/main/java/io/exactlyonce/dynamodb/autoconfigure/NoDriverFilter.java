@@ -10,9 +10,9 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.core.env.Environment;
 
 /**
- * Excludes Boot's auto-configuration of a DataSource from applications that keep claims in DynamoDB and have no JDBC
- * driver. Without this filter, such an application would fail to start. The starter brings a connection pool, from
- * which Boot concludes that the application wants a DataSource.
+ * Switches off Boot's auto-configuration of a DataSource if claims are in DynamoDB and there is no JDBC driver. The
+ * starter brings a connection pool, from which Boot concludes that the application wants a DataSource. Without a
+ * driver, startup would then fail.
  */
 final class NoDriverFilter implements AutoConfigurationImportFilter, EnvironmentAware, BeanClassLoaderAware {
 

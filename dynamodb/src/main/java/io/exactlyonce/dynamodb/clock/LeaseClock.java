@@ -7,18 +7,16 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the ends of leases, and decides whether leases have expired.
+ * Computes when leases end, and decides whether they have expired.
  *
- * <p>Guaranteed: a lease that has expired here was not renewed, and has also expired by its owner's clock. The reason
- * is that the owner begins to count before it sends its last write. A decision by the service's clock has this
- * guarantee if the clocks of the service's front ends differ by at most {@code error}. A decision by observation only
- * needs the monotonic clock.
+ * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner begins
+ * to count earlier, before it sends the write. If DynamoDB's clock decides, the clocks of its front ends may differ by
+ * at most {@code error}. If observation decides, only the monotonic clock is needed.
  */
 public final class LeaseClock {
 
     /**
-     * The divisor of the time that an observer adds to each lease: a thousandth of the lease. The time is added because
-     * the monotonic clocks of the observer and of the owner may drift apart.
+     * Observers add a thousandth of the lease, because the clocks of two machines run at slightly different speeds.
      */
     private static final long OBSERVED_LONGER = 1_000;
 
@@ -28,9 +26,9 @@ public final class LeaseClock {
     private final long errorMicros;
 
     /**
-     * @param service measures the service's time
-     * @param mode whether the service's time is used
-     * @param error the largest difference between the clocks of the service's front ends
+     * @param service measures DynamoDB's clock
+     * @param mode whether DynamoDB's clock is used
+     * @param error how far the clocks of DynamoDB's front ends may differ
      * @param clock the monotonic clock, in nanoseconds
      */
     public LeaseClock(ServiceClock service, ClockMode mode, Duration error, NanoClock clock) {
@@ -41,8 +39,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the latest time at which a lease that is written now can end, by the service's clock, in microseconds
-     * since 1970. Empty if the service's time is not known. The lease then expires only by observation.
+     * Returns the latest time at which a lease ends if it is written now, by DynamoDB's clock, in microseconds since
+     * 1970. Empty if DynamoDB's time is not known. The lease then expires only by observation.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()
@@ -51,14 +49,13 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the remaining time of a lease in microseconds, at most the lease's length. The result is not positive if
-     * the lease has expired.
+     * Returns how much of a lease is left, in microseconds. Zero or negative if the lease has expired.
      *
-     * @param item the partition key of the item with the lease
+     * @param item partition key of the item with the lease
      * @param version the item's version
-     * @param end the end of the lease by the service's clock, in microseconds since 1970; empty if the lease's writer
-     *     did not know the time
-     * @param leaseMicros the lease's length
+     * @param end the stored end of the lease, in microseconds since 1970; empty if its writer did not know DynamoDB's
+     *     time
+     * @param leaseMicros the full length of the lease
      */
     public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
         long observed = leaseMicros + leaseMicros / OBSERVED_LONGER - observations.unchangedMicros(item, version);
@@ -69,14 +66,14 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether the end of a lease that was computed a moment ago may be wrong. This is so if later responses
-     * contradict each other, for example because the machine was suspended in between.
+     * Returns whether a lease that was just written may have a wrong end. If responses contradict each other, for
+     * example because the machine was suspended, the clock was wrong.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;
     }
 
-    /** Returns the service's approximate time, in microseconds since 1970. Empty before the service's first answer. */
+    /** Returns DynamoDB's approximate time, in microseconds since 1970. Empty before the first response. */
     public OptionalLong estimateMicros() {
         return service.estimateMicros();
     }

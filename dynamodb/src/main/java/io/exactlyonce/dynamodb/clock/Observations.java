@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The times for which held items were seen unchanged. Only the monotonic clock measures these times. Thread-safe.
+ * Remembers how long held items have been seen unchanged, by the monotonic clock. Thread-safe.
  *
- * <p>Each write gives an item a new version. An owner begins to count its lease before its write, and an observer
- * begins only when it sees the new version. So a lease that has expired for an observer has also expired for its owner.
+ * <p>Every write, also a renewal, gives an item a new version. If one version is seen for longer than a lease, the
+ * lease has expired. It has then also expired for its owner, who began to count earlier, before sending the write.
  */
 final class Observations {
 
     /**
-     * The most items that are observed. They take about 3 MB. If there are more, the least recently read item is
-     * forgotten, and its next observation starts from zero.
+     * Limit of observed items, which take about 3 MB. If there are more, the least recently read item is forgotten, and
+     * its observation begins again.
      */
     static final int MOST = 16_384;
 
@@ -34,7 +34,10 @@ final class Observations {
         this.clock = clock;
     }
 
-    /** Returns for how long the item has been seen with this version, in microseconds. */
+    /**
+     * Returns how long the item has been seen with this version, in microseconds. The first call for a version returns
+     * 0.
+     */
     long unchangedMicros(String item, String version) {
         long now = clock.nanoTime();
         Seen since = seen.compute(

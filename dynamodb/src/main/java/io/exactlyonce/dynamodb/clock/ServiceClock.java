@@ -16,40 +16,41 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.retry.ClockSkew;
 
 /**
- * The service's clock, measured by the date of the latest answer. This class is an interceptor that reads each answer
- * to its client, also errors. Thread-safe.
+ * Measures DynamoDB's clock by the {@code Date} header of the latest response. The client calls this interceptor for
+ * each response, also for errors. Thread-safe.
  *
- * <p>Suppose that a request was sent at n0 and its answer arrived at n1, both by the monotonic clock. The answer has
- * the date D, in whole seconds. The service wrote the answer between n0 and n1, so the service's time minus the
- * monotonic time lies between D - n1 and D + 1 s - n0.
+ * <p>Suppose that a request was sent at n0 and its response arrived at n1, both by the monotonic clock. DynamoDB wrote
+ * the date D in between, in whole seconds. So DynamoDB's time minus the monotonic time lies between D - n1 and D + 1 s
+ * - n0.
  *
- * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest answer.
+ * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest
+ * response.
  *
- * <p>Not guaranteed: that a time is available. An answer that took too long, or is too old, is not used. If an answer
- * contradicts the previous answer, the clock is unusable for a minute, because front ends disagree or this machine was
+ * <p>Not guaranteed: that a time is available. A response that took too long, or is too old, is not used. If a response
+ * contradicts the previous one, the clock is not used for a minute, because front ends disagree or this machine was
  * suspended.
  */
 public final class ServiceClock implements ExecutionInterceptor {
 
-    /** The time for which the clock is unusable after a contradiction. */
+    /** Time for which the clock is not used after responses have contradicted each other. */
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
     /**
-     * Each answer limits the service's time from below and from above. If the limits of two answers, without drift,
-     * leave a gap that is larger than this, the answers contradict each other.
+     * Tolerated gap between two responses, besides drift. Each response limits DynamoDB's time from below and above. If
+     * the limits of two responses are further apart, the responses contradict each other.
      */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
-    /** The largest drift of a machine's monotonic clock, in parts per million, in either direction. */
+    /** Assumed limit for the drift of a machine's monotonic clock, in parts per million, in either direction. */
     static final long DRIFT_PPM = 200;
 
     private static final long MICROS_OF_A_DATE = 1_000_000;
     private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("ExactlyOnceSentNanos");
 
-    /** A state of this clock. The time can be used only in the state {@link #MEASURED}. */
+    /** The state of this clock. Its time is used only in the state {@link #MEASURED}. */
     public enum State {
         MEASURED("measured"),
-        /** No answer had a Date header. A proxy may remove this header. */
+        /** No response had a Date header, for example because a proxy removes it. */
         UNMEASURED("no answer has had a Date header"),
         IMPRECISE("the latest answer with a Date header took too long, or is too old, for clock-error"),
         CONTRADICTORY("answers' Date headers contradict each other");
@@ -67,7 +68,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * The service's time at one moment, between two bounds.
+     * DynamoDB's time at one moment, between two bounds.
      *
      * @param earliestMicros the lower bound, in microseconds since 1970
      * @param latestMicros the upper bound, in microseconds since 1970
@@ -75,19 +76,18 @@ public final class ServiceClock implements ExecutionInterceptor {
     public record Time(long earliestMicros, long latestMicros) {}
 
     /**
-     * The latest answer, with times in microseconds.
+     * The latest response, with times in microseconds.
      *
-     * @param at when the answer arrived, since the clock's origin
-     * @param low the lower bound of the difference between the service's time and the monotonic time
-     * @param high the upper bound of that difference
-     * @param trustedFrom the time from which answers can be trusted, since the clock's origin
+     * @param at when the response arrived, counted from the start of this clock
+     * @param low lower bound of DynamoDB's time minus the monotonic time
+     * @param high upper bound of DynamoDB's time minus the monotonic time
+     * @param trustedFrom when the clock can be used again after a contradiction, counted from the start of this clock
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
         /**
-         * Returns the time from which the next answer can be trusted. If the next answer contradicts this answer, the
-         * result is a minute after the arrival of the next answer. If not, the result is the time from which this
-         * answer can be trusted.
+         * Returns when the clock can be used again. If the next response contradicts this one, a minute must pass
+         * first. Otherwise nothing changes.
          */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
@@ -112,7 +112,7 @@ public final class ServiceClock implements ExecutionInterceptor {
 
     /**
      * @param clock the monotonic clock, in nanoseconds
-     * @param error the largest distance between the bounds with which the time is used
+     * @param error if the bounds are further apart than this, the time is not used
      */
     public ServiceClock(NanoClock clock, Duration error) {
         this.clock = clock;
@@ -133,7 +133,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Measures the service's time by a response.
+     * Measures DynamoDB's clock by a response.
      *
      * @param sentNanos when the request was sent, by the monotonic clock
      * @param receivedNanos when the response arrived, by the monotonic clock
@@ -148,7 +148,7 @@ public final class ServiceClock implements ExecutionInterceptor {
                 before -> new Answer(at, low, high, before == null ? at : before.nextTrustedFrom(at, low, high)));
     }
 
-    /** Returns the service's time. Empty if the time is not known exactly enough for decisions about leases. */
+    /** Returns DynamoDB's time. Empty if it is not known exactly enough to decide about leases. */
     public Optional<Time> now() {
         Answer answer = latest.get();
         long now = sinceOrigin(clock.nanoTime());
@@ -158,8 +158,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Returns the service's approximate time, in microseconds since 1970, for display and retention. Each call returns
-     * a later time than all earlier calls. Empty before the first answer.
+     * Returns DynamoDB's approximate time, in microseconds since 1970, for fencing tokens, retention and display. Each
+     * call returns a later time than all calls before. Empty before the first response.
      */
     public OptionalLong estimateMicros() {
         Answer answer = latest.get();
@@ -170,7 +170,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return OptionalLong.of(lastEstimate.updateAndGet(last -> Math.max(last + 1, estimate)));
     }
 
-    /** Returns whether the service's time can be used, or the reason why it cannot. */
+    /** Returns whether the time can be used, or why not. */
     public State state() {
         return state(latest.get(), sinceOrigin(clock.nanoTime()));
     }
@@ -185,7 +185,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return answer.width(now) > errorMicros ? State.IMPRECISE : State.MEASURED;
     }
 
-    /** Returns the distance between the bounds, in seconds. Empty if nothing was measured. */
+    /** Returns how far the bounds are apart, in seconds. Empty before the first response. */
     public OptionalDouble uncertaintySeconds() {
         Answer answer = latest.get();
         return answer == null

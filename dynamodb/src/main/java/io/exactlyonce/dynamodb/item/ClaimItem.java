@@ -20,10 +20,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item, or a part of the item, as the service returned it. An attribute whose value is not known is {@code
- * NULL} or missing.
- *
- * @param attributes the attributes by name
+ * A key's item as DynamoDB returned it, or a part of it (for example from an index). If a value is not known, its
+ * attribute is {@code NULL} or missing.
  */
 public record ClaimItem(Map<String, AttributeValue> attributes) {
 
@@ -31,7 +29,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public static final String PK = "pk";
 
     /**
-     * Partition key of {@link #PARKED_INDEX}. Only parked items have this attribute, and its value is {@link
+     * Partition key of {@link #PARKED_INDEX}. Only parked items have this attribute, always with the value {@link
      * #PARTITION}.
      */
     public static final String PARKED = "parked";
@@ -45,7 +43,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Global secondary index of parked items. */
     public static final String PARKED_INDEX = "parked";
 
-    /** The time from which the item may be deleted, in seconds since 1970. This is the table's TTL attribute. */
+    /** Time from which DynamoDB may delete the item, in seconds since 1970: the table's TTL attribute. */
     public static final String EXPIRES_AT = "expires_at";
 
     private static final String LEASE_UNTIL = "lease_until";
@@ -55,8 +53,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
     /**
-     * Returns the item's sort key in the index of parked claims: the time, and then the partition key. The time has 19
-     * ASCII digits in every locale, so that the order of the texts is the order of the times.
+     * Returns a sort key for the index of parked items: the time, and then the partition key. The time always has 19
+     * digits, so that the texts are sorted by time.
      */
     public static String parkedOrder(long micros, String pk) {
         return String.format(Locale.ROOT, "%019d#%s", micros, pk);
@@ -72,21 +70,21 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return KeyStatus.valueOf(text("status"));
     }
 
-    /** Returns the version of the item. Each write makes a new version. */
+    /** Returns the item's version, which changes with each write. */
     public String version() {
         return text("w");
     }
 
     /**
-     * Returns the key's snapshot. The item must have been read as a whole.
+     * Returns the snapshot from which claim requests are decided. The item must have been read as a whole.
      *
      * @param nowMicros the approximate time, in microseconds since 1970, or 0 if it is not known. The next fencing
-     *     token is at least this time, so that tokens also increase if the item is deleted before the next claim
+     *     token is at least this number. So tokens also increase if DynamoDB deletes the item before the next claim
      */
     public KeySnapshot snapshot(LeaseClock clock, long nowMicros) {
         KeyStatus status = status();
         long token = number("token");
-        // Only leases of held keys are observed, because each observation takes memory.
+        // Only held keys have a lease to observe. Other keys are not observed, because each observation takes memory.
         long remaining = status == KeyStatus.HELD ? remainingMicros(clock) : 0;
         return new KeySnapshot(
                 status,
@@ -106,20 +104,17 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0;
     }
 
-    /**
-     * Returns the remaining time of the lease, in microseconds. The result is not positive if the lease has expired.
-     */
     private long remainingMicros(LeaseClock clock) {
         OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
-    /** Returns the error of the last attempt that was released or parked, or "unknown". */
+    /** Returns why the last attempt was released or parked, or "unknown" if the item has no error. */
     String error() {
         return Objects.requireNonNullElse(textOrNull("error"), "unknown");
     }
 
-    /** Returns whether the key has this status, and this claim was the last claim to hold the key. */
+    /** Returns whether the key has this status, and its last claim is this one. */
     public boolean is(KeyStatus status, ClaimId claim) {
         return status() == status && claimId().equals(claim.value());
     }
@@ -128,12 +123,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether this claim was completed by an application transaction, and not by the engine. */
+    /** Returns whether an application transaction has completed this claim, and not this library. */
     public boolean isCompletedByTransaction(ClaimId claim) {
         return is(KeyStatus.COMPLETED, claim) && flag("by_transaction");
     }
 
-    /** Returns whether the item is marked as in doubt: an attempt may have had effects that are not recorded. */
+    /** Returns whether an attempt may have had effects that are not recorded. */
     private boolean isInDoubt() {
         return flag("in_doubt");
     }
@@ -228,8 +223,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /**
-     * Returns the failure for requests of a key whose item cannot be read, because an attribute is missing or has
-     * another type. A retry does not help. The other keys of the batch are not affected.
+     * Returns the exception for an item that cannot be read, because an attribute is missing or has another type. A
+     * retry does not help. Other keys of the batch are not affected.
      */
     public static IllegalArgumentException unreadable(RuntimeException why) {
         return new IllegalArgumentException(
@@ -238,7 +233,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 why);
     }
 
-    /** Returns only the partition key, which is a hash, and the status, because keys and results must not be logged. */
+    /** Returns the partition key, which is a hash, and the status. Keys and results must not be logged. */
     @Override
     public String toString() {
         return attributes.get(PK) + " " + attributes.get("status");

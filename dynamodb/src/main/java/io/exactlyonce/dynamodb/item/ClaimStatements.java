@@ -22,17 +22,17 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * Makes the conditional writes of a claim. Unknown values are written as {@code NULL}, so that there are few statement
- * texts. A write removes attributes only in one case: if a key is no longer parked, the two keys of the index of parked
- * items are removed, so that the item leaves the index.
+ * Makes the conditional writes that create and change a claim's item. Unknown values are written as {@code NULL}, so
+ * that few different statements are needed. Attributes are removed only when a key is no longer parked: its item then
+ * leaves the index of parked items.
  *
  * <p>The conditions of the writes are:
  *
  * <ul>
  *   <li>The first claim of a key requires that the key has no item.
- *   <li>A takeover, and parking in doubt, require the version that was read, so that the item has not changed since the
- *       decision.
- *   <li>All other writes require the claim and its status.
+ *   <li>A takeover, and the parking of a key in doubt, require that the item has not changed since it was read. Its
+ *       version shows this.
+ *   <li>All other writes require that the claim is still the key's last one, and has the expected status.
  * </ul>
  */
 public final class ClaimStatements {
@@ -42,7 +42,7 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** Sets the expiry to a time, in seconds since 1970, plus the retention that the item has. */
+    /** Sets the item's expiry: a given time, in seconds since 1970, plus the item's own retention. */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -58,14 +58,13 @@ public final class ClaimStatements {
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
     /**
-     * Adds one to the failures. Every claim writes this attribute, so that it also exists in items of an earlier
-     * version of this library.
+     * Adds one to the failures. Items of an earlier version of this library lack this attribute, so every claim writes
+     * it.
      */
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
     /**
-     * Releases a key, and records that an operator did so. The next claim removes the record. Failures are counted from
-     * 0 again.
+     * Releases a key, and marks that an operator did so. The next claim removes the mark. The failures restart at 0.
      */
     private static final String CLEARED =
             " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
@@ -76,8 +75,8 @@ public final class ClaimStatements {
             " REMOVE \"parked\" REMOVE \"parked_at\"" + " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
 
     /**
-     * Completes a claim in an application transaction. The condition names the claim by its token, because no other
-     * claim of the key has the same token.
+     * Completes a claim in an application transaction. The condition compares the fencing token, which no other claim
+     * of the key has.
      */
     private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
             + " completed_at = :completed_at, expires_at = #retention + :from, by_transaction = :by_transaction";
@@ -90,7 +89,7 @@ public final class ClaimStatements {
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
     private static final OptionalLong NO_END = OptionalLong.empty();
 
-    /** A time in the year 9999, in seconds since 1970. */
+    /** Time in the year 9999, in seconds since 1970. */
     private static final long NEVER = 253_402_300_799L;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -105,18 +104,17 @@ public final class ClaimStatements {
      * One conditional write of one item.
      *
      * @param text the statement in PartiQL
-     * @param parameters the parameters in order
-     * @param version the version that this write makes. If an item has this version, this write made it, even if the
-     *     write was sent several times
-     * @param isTimed whether the write contains an end of a lease that was computed from the measured time
+     * @param version the item's version after this write. If the item has this version, the write is done, even if its
+     *     answer was lost
+     * @param isTimed whether the write contains the end of a lease, which depends on DynamoDB's clock
      */
     public record Statement(String text, List<AttributeValue> parameters, String version, boolean isTimed) {}
 
     /**
-     * @param table the claim table's name
+     * @param table name of the claim table
      * @param clock computes the ends of leases
-     * @param retention how long an item is kept, counted from the end of its lease, or from its completion. A request
-     *     may have its own retention
+     * @param retention how long an item is kept after the end of its lease, or after its completion, unless the claim
+     *     request says otherwise
      */
     public ClaimStatements(String table, LeaseClock clock, Duration retention) {
         this.table = table;
@@ -168,7 +166,7 @@ public final class ClaimStatements {
         return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
-    /** Extends a lease. A claim request that is repeated after a lost answer also uses this write. */
+    /** Extends a lease. Also used if a claim request is repeated after its answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
         List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
@@ -191,8 +189,8 @@ public final class ClaimStatements {
     }
 
     /**
-     * Parks a free key that is in doubt. If the last attempt released the key, its error becomes the reason. If the
-     * last owner vanished, the item's error is that of an earlier attempt, and the reason is a fixed text.
+     * Parks a key in doubt that no claim holds. If the last attempt released the key, its error becomes the reason. If
+     * the owner vanished instead, the item has no error of this attempt, and the reason is a fixed text.
      */
     public Statement park(ClaimItem seen) {
         String reason = seen.status() == KeyStatus.RELEASED ? seen.error() : VANISHED;
@@ -240,9 +238,9 @@ public final class ClaimStatements {
     }
 
     /**
-     * Changes an item on condition that the item still has the version or the claim that was read.
+     * Updates an item if it still has the version or the claim that was read.
      *
-     * @param seen the version or the claim, depending on the condition in the text
+     * @param seen the version or the claim's id, depending on the condition in the text
      */
     private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
         List<AttributeValue> parameters = new ArrayList<>(written);
@@ -258,18 +256,18 @@ public final class ClaimStatements {
     }
 
     /**
-     * Returns a version that no other write has: 16 random hexadecimal digits. If one JVM is a copy of another, for
-     * example from a snapshot, their versions differ, too.
+     * Returns a new version that no other write has: 16 random hexadecimal digits. Even JVMs that are copies of each
+     * other, for example from a snapshot, get different ones.
      */
     private static String newVersion() {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
     }
 
     /**
-     * Returns the second at which DynamoDB may delete an item, counted from 1970 and rounded up. If the current time is
-     * not known, the result is in the year 9999: the item is kept, and protects its key for longer.
+     * Returns the time from which the item's retention counts, in seconds since 1970, rounded up. If the current time
+     * is not known, returns a time in the year 9999, so that the item is not deleted too early.
      *
-     * @param length the time from now
+     * @param length counted from now
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();

@@ -1,6 +1,6 @@
 /**
- * Internal: claims as items of a table, and the conditional writes that change the items. This package does not use a
- * client of the service.
+ * Internal: claims as items of a table, and the conditional writes that change the items. This package sends no
+ * requests.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.backend} and {@code dynamodb.clock}.
  */

@@ -11,10 +11,10 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.KeysAndAttributes;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
 
-/** Reads items with strong consistency, and the index of parked items with eventual consistency. */
+/** Reads items of the claim table with strong consistency, and the index of parked items with eventual consistency. */
 public final class ItemReader {
 
-    /** The most keys in one request, which is the service's limit. */
+    /** Maximum number of keys in one request, as DynamoDB permits. */
     private static final int MOST_KEYS = 100;
 
     private final DynamoDbAsyncClient client;
@@ -22,9 +22,9 @@ public final class ItemReader {
     private final Pauses pauses;
 
     /**
-     * @param client client of the service
-     * @param table the claim table's name
-     * @param pauses the pauses before unread keys are read again
+     * @param client DynamoDB client
+     * @param table name of the claim table
+     * @param pauses delays before unread keys are requested again
      */
     public ItemReader(DynamoDbAsyncClient client, String table, Pauses pauses) {
         this.client = client;
@@ -32,7 +32,7 @@ public final class ItemReader {
         this.pauses = pauses;
     }
 
-    /** Returns the items that exist, by their partition keys. */
+    /** Returns the items of these keys, by partition key. Keys without an item are left out. */
     public CompletableFuture<Map<String, ClaimItem>> read(List<String> pks) {
         return PartiQl.inParts(pks, MOST_KEYS, part -> {
                     List<Map<String, AttributeValue>> keys =
@@ -47,18 +47,18 @@ public final class ItemReader {
                         items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item, (first, again) -> again)));
     }
 
-    /** Reads an item that does not exist. The answer shows that the service responds, and has the service's time. */
+    /** Reads an item that does not exist. The answer shows that DynamoDB responds, and measures its clock. */
     public CompletableFuture<?> probe() {
         return client.getItem(
                 request -> request.tableName(table).key(key("no item")).consistentRead(true));
     }
 
     /**
-     * Returns the keys of parked items, the oldest items first. The index may be a moment behind the table: it may lack
-     * an item that was just parked, and still contain an item that was just decided.
+     * Returns the keys of parked items, oldest first. The index may lag behind the table: an item that was just parked
+     * may be missing, and an item that was just decided may still be there.
      *
-     * @param after the {@link ClaimItem#parkedOrder} after which the result starts
-     * @param limit the most items to return
+     * @param after the {@link ClaimItem#parkedOrder} of the last item of the previous page
+     * @param limit maximum number of items
      */
     public CompletableFuture<List<ClaimItem>> parked(String after, int limit) {
         return client.query(request -> request.tableName(table)
@@ -73,12 +73,11 @@ public final class ItemReader {
     }
 
     /**
-     * Returns the keys of parked items whose partition key begins with a prefix. The list is empty if no such item was
-     * found.
+     * Returns the keys of parked items whose partition key begins with a prefix. Empty if no such item was found.
      *
-     * <p>Reads only the index, the newest items first. Stops after the first page with such an item, or after the given
-     * number of pages. A page has 1 MB, which are some thousand items. The index has its own throughput, so this lookup
-     * never throttles claims.
+     * <p>Reads pages of the index, newest items first, until a page contains such an item or the limit of pages is
+     * reached. A page has 1 MB, or some thousand items. The index has its own throughput, so this lookup never
+     * throttles claims.
      */
     public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {
         return parkedBeginning(prefix, pages, Map.of());

@@ -22,13 +22,12 @@ import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionChe
 /**
  * Sends conditional writes of different items, up to 25 in one request. Each write has its own answer.
  *
- * <p>If the answer to a write is lost, the SDK or the caller sends the write again. The condition of an update fails
- * then, because the first write has changed the item. If the item has the version that the write makes, the write
- * counts as done.
+ * <p>If the answer to a write is lost, the write is sent again. Its condition then fails, because the first write has
+ * changed the item. If the item now has the version of this write, the write counts as done.
  */
 public final class PartiQl {
 
-    /** The most statements in one request, which is the service's limit. */
+    /** Maximum number of statements in one request, as DynamoDB permits. */
     public static final int MOST_STATEMENTS = 25;
 
     private static final Answer MISSING =
@@ -43,28 +42,31 @@ public final class PartiQl {
     public record Written() implements Answer {}
 
     /**
-     * Nothing was written, because the item differs from the expected one.
+     * Nothing was written, because the item did not meet the write's condition.
      *
-     * @param item the item, or {@code null} if there is none
+     * @param item the current item, or {@code null} if there is none
      */
     public record Differs(@Nullable ClaimItem item) implements Answer {}
 
-    /** Nothing was written, because an insert found that the item exists. The service did not return the item. */
+    /**
+     * Nothing was written, because an insert found an existing item. DynamoDB does not return the item in this case.
+     */
     public record Taken() implements Answer {}
 
     /**
-     * Nothing was written, except perhaps after an internal error of the service. The write can be sent again.
+     * DynamoDB refused the write for the moment, and the write can be sent again. After an internal error of DynamoDB,
+     * the item may have been written all the same.
      *
-     * @param reason the service's reason
+     * @param reason DynamoDB's error code and message
      * @param isLocked whether an application transaction locks the item
      */
     public record Again(String reason, boolean isLocked) implements Answer {}
 
     /**
-     * The write got no usable answer, or can never succeed. An immediate retry would not help.
+     * The write failed, and an immediate retry would not help.
      *
-     * @param why the exception for the store's caller. An {@link IllegalArgumentException} means that the write can
-     *     never succeed. With any other exception, the write may or may not have happened
+     * @param why the exception that the store throws. If it is an {@link IllegalArgumentException}, the write can never
+     *     succeed. If not, the write may or may not have happened
      */
     public record Failed(RuntimeException why) implements Answer {}
 
@@ -72,25 +74,22 @@ public final class PartiQl {
         this.client = client;
     }
 
-    /**
-     * Returns the exception that the store throws if a request to the service failed.
-     *
-     * @param failure the failure of the SDK's future
-     */
+    /** Converts the failure of a request to the exception that the store throws. */
     public static ClaimStoreUnavailableException unanswered(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return new ClaimStoreUnavailableException("DynamoDB did not answer: " + AwsText.messageOf(cause), cause);
     }
 
-    /** Sends writes, and returns one answer for each write, in the same order. The future never fails. */
+    /**
+     * Sends writes, and returns one answer for each, in the same order. The future never fails: an answer can be {@link
+     * Failed}.
+     */
     CompletableFuture<List<Answer>> write(List<Statement> statements) {
         return inParts(statements, MOST_STATEMENTS, this::request);
     }
 
-    /**
-     * Splits a call into requests of the permitted size, sends all requests at once, and joins their answers in order.
-     */
+    /** Splits a list into requests of the permitted size, sends them all at once, and joins their answers in order. */
     static <T, A> CompletableFuture<List<A>> inParts(
             List<T> all, int most, Function<List<T>, CompletableFuture<List<A>>> request) {
         List<CompletableFuture<List<A>>> requests = new ArrayList<>();
@@ -142,7 +141,7 @@ public final class PartiQl {
     }
 
     /**
-     * Interprets the answer to one write. The SDK does not retry single writes, because the response with their errors
+     * Interprets the answer to one write. The SDK does not retry failed writes, because the response that lists them
      * has HTTP status 200.
      */
     private static Answer answer(Statement statement, BatchStatementResponse response) {

@@ -13,10 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the next writes of all keys, many in one request, until no key has a next write.
+ * Sends writes for many keys in shared requests. When a write is answered, the next write for its key is sent, until
+ * none is left.
  *
- * <p>A write is sent again after a pause, at most six times, if it is throttled, if an application transaction locks
- * its item, or if the service reports an internal error. During the pause, the other keys continue.
+ * <p>A write is sent again after a delay, at most six times, if it is throttled, if an application transaction locks
+ * its item, or if DynamoDB reports an internal error. Other keys continue during the delay.
  */
 public final class Rounds {
 
@@ -26,15 +27,15 @@ public final class Rounds {
     private final ItemReader reader;
     private final Pauses pauses;
 
-    /** A call's work on one item. Used by one thread at a time. */
+    /** The writes that a call needs for one item. Used by one thread at a time. */
     public interface Work {
 
         /** Returns the item's partition key. */
         String pk();
 
         /**
-         * Returns the next write, or {@code null} if no write is left. Returns the same write until that write is
-         * answered.
+         * Returns the next write, or {@code null} if no write is left. Until {@link #answered} is called, returns the
+         * same write again.
          */
         @Nullable Statement next();
 
@@ -44,8 +45,8 @@ public final class Rounds {
 
     /**
      * @param partiQl sends the writes
-     * @param reader reads an item if the answer to its write lacks it
-     * @param pauses the pauses before a write is sent again
+     * @param reader reads an item if DynamoDB did not return it with the answer
+     * @param pauses delays before a write is sent again
      */
     public Rounds(PartiQl partiQl, ItemReader reader, Pauses pauses) {
         this.partiQl = partiQl;
@@ -53,10 +54,7 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /**
-     * Does the work on different items. The future completes when no item has a next write, and no request is in
-     * flight.
-     */
+    /** Does the work on different items. The future completes when all writes are answered and none is left. */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 
 /**
- * Counts throttling by the service. A throttled statement or key counts at each attempt. A throttled request counts
- * only if the SDK's last retry was throttled, too.
+ * Counts throttling by DynamoDB. Each attempt of a throttled statement or key is counted. If DynamoDB throttles a whole
+ * request, it is counted only if the SDK's last retry was throttled, too.
  */
 public final class ThrottledRequests implements ExecutionInterceptor {
 
@@ -23,11 +23,11 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     public enum Reason {
         /** A statement exceeded the throughput of a partition or table. */
         THROUGHPUT,
-        /** A statement exceeded a limit other than throughput, for example of the account. */
+        /** A statement exceeded another limit, for example of the account. */
         LIMIT,
         /** The service left a key unread. */
         UNREAD,
-        /** A whole request failed, because the service also throttled the SDK's last retry. */
+        /** A whole request failed, because the SDK's last retry was throttled, too. */
         REQUEST
     }
 

@@ -1,5 +1,5 @@
 /**
- * Internal: requests to the service. Each request has many writes or reads. Throttled writes and reads are sent again.
+ * Internal: requests to DynamoDB, with many writes or reads in each. Throttled writes and reads are sent again.
  *
  * <p>This package uses {@code claim}, {@code dynamodb.item} and {@code time}.
  */

@@ -62,11 +62,10 @@ public final class ClaimTable {
 
     /**
      * Creates the table if it is missing, with on-demand billing, its index and TTL. Waits until the table is usable,
-     * also if another instance creates it. Point-in-time recovery stays off, because it costs more. Deletion protection
-     * stays off, because it hinders tests.
+     * even if another instance creates it. Point-in-time recovery stays off because of its cost, and deletion
+     * protection because it hinders tests.
      *
-     * @throws ClaimTableException if the table cannot be created, or if the service did not report whether the table
-     *     exists
+     * @throws ClaimTableException if the table cannot be created, or if DynamoDB did not report whether it exists
      */
     public void createIfMissing() {
         if (!isToBeCreated()) {
@@ -95,7 +94,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether the table is missing, or is being created by another instance. */
+    /** Returns whether the table is missing, or another instance is just creating it. */
     private boolean isToBeCreated() {
         try {
             return describe().table().tableStatus() == TableStatus.CREATING;
@@ -108,8 +107,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Creates the table, and returns true. Returns false if another instance is creating it. That instance then also
-     * sets the table's TTL.
+     * Creates the table, and returns true. Returns false if another instance is creating it, and then also sets the
+     * TTL.
      */
     private boolean isCreated() {
         try {
@@ -158,8 +157,8 @@ public final class ClaimTable {
                 "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
                 "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        // In a global table, each Region evaluates conditions by itself. Without strong consistency, two Regions could
-        // therefore admit two workers for one key.
+        // Each Region of a global table checks conditions by itself. Without strong consistency, two Regions could
+        // therefore give one key to two workers.
         require(
                 table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
                 "is a global table with eventual consistency, where two Regions can both acquire a key",
@@ -242,9 +241,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Requires the permissions for the statements of claims, so that missing permissions are reported at startup.
-     * Writes one item that is not a claim, unless it exists. The item's expiry is now, by the service's clock, so TTL
-     * deletes the item soon.
+     * Checks that the permissions suffice for claims, so that missing permissions are reported at startup. Writes one
+     * item that is not a claim, unless it exists. The item expires at once, so TTL deletes it soon.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =
