@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
  * methods instead of the blocking ones. For other stores, a few threads collect the requests of many callers, and send
  * them with {@link ClaimStore#apply}.
  *
- * <p>A future completes only after the store has finished with the request. So a caller that waits for the future of a
- * claim can then send the release: the claim cannot arrive after it. Actions that are chained to a future may run on a
- * thread that all callers share, so they must not block.
+ * <p>A future completes only after the store has finished with the request. So if a caller waits for the future of a
+ * claim before it releases the claim, the claim cannot arrive after the release. Actions that are chained to a future
+ * may run on a thread that all callers share, so they must not block.
  */
 public interface AsyncClaimStore {
 
@@ -21,8 +21,8 @@ public interface AsyncClaimStore {
      * The store's answers to claim requests.
      *
      * @param outcomes one for each request, in the same order
-     * @param askedAt when the requests were sent to the store, by {@link System#nanoTime}. Leases count from this time,
-     *     which can be later than the call of {@link #claimAsync}, because requests may have to queue
+     * @param askedAt when the requests were sent to the store, by {@link System#nanoTime}. Leases count from this time.
+     *     Requests may have to queue first, so it can be later than the call of {@link #claimAsync}
      */
     record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
 

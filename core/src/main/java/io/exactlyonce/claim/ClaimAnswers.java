@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param granted the claims whose renewal or resolution is stored
  * @param unanswered the claims that got no answer, for example because another transaction locks their rows. They may
  *     still hold their keys, so the caller can repeat the call for them
- * @param failure the exception because of which claims are unanswered; {@code null} if all claims are answered, or if
- *     locks of other transactions are the only reason
+ * @param failure the exception that left claims unanswered; {@code null} if all claims are answered, or if other
+ *     transactions only lock their rows
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,

@@ -30,7 +30,7 @@ public sealed interface ClaimOutcome {
         return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
     }
 
-    /** All outcomes as constants, for {@code switch} expressions that must cover each of them. */
+    /** All outcomes as constants, for {@code switch} expressions. */
     enum Kind {
         /** {@link ClaimOutcome.Acquired}. */
         ACQUIRED,

@@ -15,7 +15,10 @@ public sealed interface ClaimResolution {
     /** Returns the claim to resolve. */
     ClaimId claim();
 
-    /** Returns whether the handler was stopped from outside, so that it may have had effects that nobody recorded. */
+    /**
+     * Returns whether the handler was stopped from outside (for example by an interrupt). Such a handler may have had
+     * effects that nobody recorded.
+     */
     default boolean inDoubt() {
         return false;
     }

@@ -8,8 +8,8 @@ import java.util.Set;
 /**
  * Stores claims. Implementations must be thread-safe.
  *
- * <p>Each method takes several claims or keys, and decides each of them atomically, but not all together. For each key,
- * a store guarantees by its own clock:
+ * <p>Each method takes several claims or keys, and decides each of them atomically, independently of the others. For
+ * each key, a store guarantees by its own clock:
  *
  * <ul>
  *   <li>At most one claim holds the key.
@@ -32,11 +32,11 @@ public interface ClaimStore {
      *   <li>The key was never claimed.
      *   <li>The key's last claim was released.
      *   <li>The lease of the key's claim has expired.
-     *   <li>The request is repeated, and its {@code claimId} already holds the key. Its lease begins again, even if it
+     *   <li>The request is repeated, and its {@code claimId} already holds the key. The lease begins again, even if it
      *       has expired.
      * </ul>
      *
-     * <p>If a claim was released, its {@code claimId} cannot acquire the key again: the outcome is {@link
+     * <p>If the key's last claim has the request's {@code claimId} and was released, the outcome is {@link
      * ClaimOutcome.HeldElsewhere}. A caller that still needs the key uses a new id.
      *
      * <p>A key is in doubt if its lease has expired, or if a claim of the key was released as in doubt. A request with

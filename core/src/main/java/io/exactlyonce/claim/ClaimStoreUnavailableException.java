@@ -4,8 +4,8 @@ import io.exactlyonce.ClaimStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the store did not answer a call. Its changes may or may not have happened, and the call can be repeated.
- * The exception's cause, if there is one, is the store's failure.
+ * Thrown if the store did not answer a call. The call's changes may or may not have happened, and the call can be
+ * repeated. The exception's cause, if there is one, is the store's failure.
  */
 public final class ClaimStoreUnavailableException extends ClaimStoreException {
 

@@ -7,8 +7,8 @@ package io.exactlyonce.claim;
 public interface FencingClaimStore extends ClaimStore {
 
     /**
-     * Checks that a claim holds its key, and keeps it so until the calling thread's application transaction ends. No
-     * other claim can take the key over before. Renewal and resolution of the claim do not wait for the transaction.
+     * Checks that a claim holds its key. If it does, no other claim can take the key over until the calling thread's
+     * application transaction ends. The claim itself can still be renewed and resolved.
      *
      * @return whether the claim holds its key
      * @throws IllegalStateException if the thread has no open transaction of the database that stores the claims

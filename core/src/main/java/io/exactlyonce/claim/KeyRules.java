@@ -45,8 +45,8 @@ public final class KeyRules {
     }
 
     /**
-     * Converts a value to text, so that messages with the same key can be compared by it. The value may be a list,
-     * whose entries may be {@code null}.
+     * Converts a value to a fingerprint text, by which messages with the same key are compared. The value may be a
+     * list, whose entries may be {@code null}.
      *
      * @param source where the value comes from, for the exception's message
      * @throws UnusableKeyException if the value is {@code null}, or if its text does not identify it
@@ -81,8 +81,8 @@ public final class KeyRules {
     }
 
     /**
-     * Describes the first problem that prevents a store from keeping a text unchanged, for error messages. Empty if
-     * there is no problem.
+     * Looks for characters that a store cannot keep, such as NUL. Describes the first one, for error messages. Empty if
+     * there is none.
      */
     public static Optional<String> unstorable(String text) {
         if (text.indexOf('\0') >= 0) {

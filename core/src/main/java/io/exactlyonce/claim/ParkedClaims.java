@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ParkedClaims {
 
-    /** Number of claims that are read at a time if the store has no index for a lookup. */
+    /** Page size of a lookup for which the store has no index. */
     int PAGE = 1_000;
 
-    /** Limit of such reads in one lookup. Together, they return at most 100,000 claims. */
+    /** Maximum number of pages of such a lookup. Together, they have at most 100,000 claims. */
     int PAGES = 100;
 
     /** Text between an exception's class and its message, in the reason of a parked claim. */

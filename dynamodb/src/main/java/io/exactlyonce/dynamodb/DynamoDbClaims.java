@@ -53,9 +53,9 @@ public final class DynamoDbClaims {
     }
 
     /**
-     * Checks that the service answers and that the table exists.
+     * Checks that DynamoDB answers and that the table exists.
      *
-     * @throws ClaimStoreUnavailableException if the service does not answer, or reports a failure
+     * @throws ClaimStoreUnavailableException if DynamoDB does not answer, or reports a failure
      */
     public void probe() {
         await(reader.probe());

@@ -38,8 +38,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what one call wants for one key. First come resolutions and renewals, one by one, and then claim requests. This
- * class decides which write is sent next, and interprets the answers. Used by one thread at a time.
+ * Handles the part of a call that concerns one key. First come resolutions and renewals, one by one, and then claim
+ * requests. This class decides which write is sent next, and interprets the answers. Used by one thread at a time.
  *
  * <p>Claim requests are first sent as the insert of a new item. If the key already has an item, DynamoDB refuses the
  * insert, and the item is read. {@link KeySnapshot} then decides: either the requests are answered at once, or the item

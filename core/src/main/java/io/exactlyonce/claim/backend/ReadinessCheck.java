@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that claims can be stored before the first listener container polls its queue. The first container starts the
- * check, after the application's database migrations. While the check runs, containers look up their queues. In an
+ * Checks the claim store at startup, before the first listener container polls its queue. The first container starts
+ * the check, after the application's database migrations. While the check runs, containers look up their queues. In an
  * application without exactly-once listeners, no check runs, and the store is not called.
  *
  * <p>Only one check runs at a time, on its own thread, and all callers that wait get its result. If the check fails,

@@ -137,8 +137,7 @@ final class CommitQueue {
      * Returns the time at which a flusher should take the next batch, by the clock. A time in the past means at once.
      *
      * <ul>
-     *   <li>If the queue is closed, the next batch is taken at once. The same is true if another flusher can help with
-     *       many waiting calls.
+     *   <li>If the queue is closed, or if many calls wait, the next batch is taken at once.
      *   <li>While a batch is being sent, calls gather for the next one. If the oldest call waits too long, the sending
      *       flusher is stuck, and another flusher takes the next batch.
      *   <li>If no batch is being sent, and a caller waits for an answer, all waiting calls are taken at once.
@@ -288,7 +287,7 @@ final class CommitQueue {
      * @param asked only resolutions, or only claims
      * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
      * @param since when the call was made, by the clock
-     * @param answer the caller's future. A thread completes it after taking the call out of the queue
+     * @param answer the caller's future, which is completed by the thread that takes the call out of the queue
      */
     record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {

@@ -22,7 +22,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  *
  * <ul>
  *   <li>Effects outside the database may happen more than once, or without a commit.
- *   <li>The work may be rolled back: while it runs, another worker may claim a key through the claim store.
+ *   <li>The handler's effects may be rolled back: while it runs, another worker may claim a key through the claim
+ *       store.
  *   <li>If the reply to a commit is lost, the commit may look like a failure. The next claim of a key finds out whether
  *       the transaction was committed.
  * </ul>
@@ -83,8 +84,8 @@ public interface ClaimTransaction {
      * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
      * @return one outcome for each request, in the same order. {@link Acquired} means that the work is done and
      *     committed. With any other outcome, this call has completed nothing for the key
-     * @throws ClaimTransactionException if the keys cannot be claimed or completed because of the handler or the
-     *     transaction's session
+     * @throws ClaimTransactionException if the keys cannot be claimed or completed because of the handler or its
+     *     session (for example, the session's role may not write claims)
      * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the work
      *     began. If the work threw an exception, it is the cause
      * @throws Exception the work's exception, or the failure of the commit

@@ -62,8 +62,8 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
     /**
-     * Timeout of one attempt of a request. If no response has arrived by then, none will. The SDK can repeat the
-     * request before a lease expires.
+     * Timeout of one attempt of a request. If no response has arrived by then, none will. The SDK then repeats the
+     * request, while the lease has not expired yet.
      */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 

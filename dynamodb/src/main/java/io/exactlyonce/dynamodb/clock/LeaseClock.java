@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
  * Computes when leases end, and decides whether they have expired.
  *
  * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner begins
- * to count earlier, before it sends the write. If DynamoDB's clock decides, the clocks of its front ends may differ by
- * at most {@code error}. If observation decides, only the monotonic clock is needed.
+ * to count earlier, before it sends the write of the lease. If DynamoDB's clock decides, the clocks of its front ends
+ * may differ by at most {@code error}. If observation decides, only the monotonic clock is needed.
  */
 public final class LeaseClock {
 
@@ -66,8 +66,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether a lease that was just written may have a wrong end. If responses contradict each other, for
-     * example because the machine was suspended, the clock was wrong.
+     * Returns whether a lease that was just written may have a wrong end. This is so if responses contradict each
+     * other, for example because the machine was suspended.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;

@@ -20,8 +20,8 @@ import software.amazon.awssdk.core.retry.ClockSkew;
  * each response, also for errors. Thread-safe.
  *
  * <p>Suppose that a request was sent at n0 and its response arrived at n1, both by the monotonic clock. DynamoDB wrote
- * the date D in between, in whole seconds. So DynamoDB's time minus the monotonic time lies between D - n1 and D + 1 s
- * - n0.
+ * the date D in between, in whole seconds. DynamoDB's time minus the monotonic time is then at least D - n1, and at
+ * most D + 1 s - n0.
  *
  * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest
  * response.

@@ -1,5 +1,5 @@
 /**
- * Internal: measures the service's time by its responses and the monotonic clock, and decides whether a lease has
+ * Internal: measures DynamoDB's clock by its responses and the monotonic clock, and decides whether a lease has
  * expired. This package never reads the host's wall clock.
  *
  * <p>This package uses {@code time}.

@@ -24,7 +24,7 @@ public final class ItemReader {
     /**
      * @param client DynamoDB client
      * @param table name of the claim table
-     * @param pauses delays before unread keys are requested again
+     * @param pauses delays before keys are requested again, if DynamoDB left them unread
      */
     public ItemReader(DynamoDbAsyncClient client, String table, Pauses pauses) {
         this.client = client;

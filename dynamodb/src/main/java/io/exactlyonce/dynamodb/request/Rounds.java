@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Sends writes for many keys in shared requests. When a write is answered, the next write for its key is sent, until
  * none is left.
  *
- * <p>A write is sent again after a delay, at most six times, if it is throttled, if an application transaction locks
- * its item, or if DynamoDB reports an internal error. Other keys continue during the delay.
+ * <p>Some writes are sent again after a delay, at most six times. DynamoDB may have throttled them or reported an
+ * internal error, or an application transaction may lock their items. Other keys continue during the delay.
  */
 public final class Rounds {
 
@@ -54,7 +54,9 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /** Does the work on different items. The future completes when all writes are answered and none is left. */
+    /**
+     * Does the work on different items. The future completes when all writes are answered, and no item has another one.
+     */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -52,7 +52,7 @@ public final class ClaimTable {
     private final String name;
 
     /**
-     * @param client client of the service
+     * @param client DynamoDB client
      * @param name the table's name
      */
     public ClaimTable(DynamoDbAsyncClient client, String name) {
