@@ -200,9 +200,7 @@ public interface ParkedClaims {
         return Optional.empty();
     }
 
-    /**
-     * Returns the claim of a key, parked or not. Empty if the key has no claim, or if the store cannot show claims.
-     */
+    /** Returns the claim of a key, parked or not. Empty if the key has no claim, or if the store cannot show claims. */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }

@@ -261,8 +261,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the position of the decision that must be written: the one of the request that already holds the key. If
-     * there is none, the first decision that is not a refusal. Returns -1 if all requests are refused.
+     * Chooses the decision to write, and returns its position. If a request already holds the key, its decision is
+     * chosen. If none does, the first one that is not a refusal is chosen. Returns -1 if all requests are refused.
      */
     private static int winner(List<Decision> decisions) {
         int winner = -1;

@@ -72,8 +72,8 @@ final class CommitQueue {
     private boolean closed;
 
     /**
-     * True if only one call had resolutions in the last batch with resolutions. The load is then low, and a wait for
-     * more calls would only cost time.
+     * True if the last resolutions that were sent came from a single call. The load is then low, and a wait for more
+     * calls would only cost time.
      */
     private boolean wasAlone;
 

@@ -15,9 +15,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class LeaseClock {
 
-    /**
-     * Observers add a thousandth of the lease, because the clocks of two machines run at slightly different speeds.
-     */
+    /** Observers add a thousandth of the lease, because the clocks of two machines run at slightly different speeds. */
     private static final long OBSERVED_LONGER = 1_000;
 
     private final ServiceClock service;
