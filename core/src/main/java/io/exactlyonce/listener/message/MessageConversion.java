@@ -29,24 +29,23 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Converts messages with the application's converter to the payload that the listener takes. Senders are not trusted,
- * so this class limits two of their choices:
+ * Converts a message from SQS to a Spring message, with the application's converter. Senders are not trusted, so this
+ * class limits two things that a sender could choose:
  * <ul>
  * <li>Headers: Spring Cloud AWS lets message attributes replace its own headers, such as the receipt handle. Spring
- * Cloud AWS also loads any class that the type of a number attribute names. This class removes or changes such
- * attributes.
- * <li>The payload's class: with its default mapping, Spring Cloud AWS loads and creates any class that the sender
- * names. This class does not use that mapping. The sender may name only a type that the listener takes or permits.
+ * Cloud AWS also loads any class that the type of a number attribute names (for example {@code
+ * Number.com.acme.Gadget}). This class removes or changes such attributes.
+ * <li>The payload's class: by default, Spring Cloud AWS creates objects of any class that the sender names in the
+ * attribute {@code JavaType}. This class accepts only the listener's payload type and its known subclasses.
  * </ul>
  *
- * <p>Spring Cloud AWS passes only a class to its payload converter, so type arguments would be lost. If the payload's
- * type has type arguments, the payload is first left as text. This class then converts the text to the full type, with
- * the same payload converter.
+ * <p>Spring Cloud AWS passes only a class to its payload converter, so a {@code List<Order>} would become a list of
+ * maps. For such a type, this class makes Spring Cloud AWS leave the payload as text. This class then converts the text
+ * to the full type, with the same payload converter.
  *
- * @param converter the application's converter
- * @param context the context for converters that require one
+ * @param context passed to converters that require one
  * @param payload the type that a listener on a method takes; {@code null} if it is not known
- * @param named the types that senders may choose, by class name
+ * @param named the types that senders may name. The map's keys are class names
  */
 public record MessageConversion(
         MessagingMessageConverter<Message> converter,
@@ -55,13 +54,14 @@ public record MessageConversion(
         Map<String, PayloadType> named) {
 
     /**
-     * A header whose value Micrometer casts to an observation. A text from a sender in this header would fail the cast.
+     * A header that senders must not set. Its value is cast to Micrometer's class {@code Observation}, and the cast
+     * would fail for a text.
      */
     public static final String OBSERVATION = "micrometer.observation";
 
     /**
-     * The delay header. Senders that use Spring Cloud AWS leave the header in the message attributes, so the header is
-     * harmless.
+     * The delay. Its name begins like the names of SQS's own headers, but senders may set it: Spring Cloud AWS sends it
+     * as a message attribute, and it does no harm.
      */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
@@ -73,9 +73,9 @@ public record MessageConversion(
     private static final String NUMBER = "Number";
 
     /**
-     * The number types that Spring Cloud AWS can read. Attributes of other number types are changed to plain numbers.
-     * Spring Cloud AWS would load the class that such a type names, and run the class's initializer, before it rejects
-     * the class.
+     * The number types that Spring Cloud AWS can read. An attribute with another type, such as {@code
+     * Number.com.acme.Gadget}, becomes a plain number. Otherwise Spring Cloud AWS would load that class and run its
+     * static initializer.
      */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
@@ -84,7 +84,7 @@ public record MessageConversion(
             .collect(Collectors.toUnmodifiableSet());
 
     /**
-     * Returns a conversion for a listener.
+     * Creates a conversion for a listener.
      *
      * @param payload the type that a listener on a method takes; {@code null} for a listener on a class, or if the type
      *     is not known
@@ -124,7 +124,10 @@ public record MessageConversion(
         return attribute == null ? null : attribute.stringValue();
     }
 
-    /** Returns whether the converter would load, and create objects of, any class that a sender names. */
+    /**
+     * Returns whether the converter would create objects of any class that a sender names, as Spring Cloud AWS does by
+     * default.
+     */
     private boolean mapsAnyName() {
         return converter instanceof AbstractMessagingMessageConverter<?> spring
                 && spring.isUsingDefaultPayloadTypeMapper();
@@ -145,9 +148,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns a context for the payload's type. The context names the class to read. If the payload is to be left as
-     * text, the context names no class. Returns the given context if the payload's type is not known, or if the context
-     * is not Spring Cloud AWS's own.
+     * Returns a context that makes Spring Cloud AWS read a certain class. If the type has type arguments, the payload
+     * is left as text. A context of an application's own class stays as it is.
      */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
@@ -171,14 +173,13 @@ public record MessageConversion(
     private org.springframework.messaging.Message<?> inFull(
             org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
         Object payload = converted.getPayload();
-        // If the application's payload type mapper has chosen the class, the payload was read without type arguments.
-        // So the payload is read again, from the body.
+        // If the application's own type mapping has chosen the class, the payload was read without type arguments. So
+        // the body is read again.
         Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
                 ? source.body()
                 : payload;
         if (!(text instanceof String) || !(payloads(converter) instanceof SmartMessageConverter payloads)) {
-            // The application's converter has already made the payload, or its payload converter reads no type
-            // arguments.
+            // Either the payload is no longer text, or the payload converter cannot read type arguments.
             return converted;
         }
         Object full = payloads.fromMessage(
@@ -194,8 +195,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns whether a converter can read types with their type arguments. Returns true for a converter that does not
-     * use Spring's payload converters, because it may read types in its own way.
+     * Returns whether a converter can read a type with its type arguments, such as {@code List<Order>}. A converter
+     * without Spring's payload converters is assumed to do so, because its abilities are not known.
      */
     public static boolean readsInFull(MessagingMessageConverter<?> converter) {
         MessageConverter payloads = payloads(converter);
@@ -206,8 +207,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns the message without attributes that are named like headers of this library or of its frameworks, and
-     * without very long content types. Number attributes of unknown types become plain numbers.
+     * Removes message attributes that are named like the frameworks' own headers, and very long content types. Number
+     * attributes of unknown types become plain numbers.
      */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
@@ -227,8 +228,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns whether an attribute is a very long content type. Spring caches the content types that it has parsed
-     * last, with all parameters, as long as the JVM lives, so long content types would cost memory.
+     * Returns whether an attribute is a very long content type. Spring caches parsed content types as long as the JVM
+     * lives, so a sender could fill the memory with long ones.
      */
     private static boolean isCostly(String name, MessageAttributeValue value) {
         return name.equals(MessageHeaders.CONTENT_TYPE)

@@ -22,38 +22,33 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
- * The type of the payloads that a handler takes, with its type arguments. Spring Cloud AWS alone would read a payload
- * as a class without type arguments, so that an {@code Envelope<Order>} would contain a map instead of an order.
+ * The payload type that a handler takes, with its type arguments. Spring Cloud AWS alone would ignore the type
+ * arguments: an {@code Envelope<Order>} would contain a map instead of an order.
  *
- * @param raw the class
- * @param full a parameter from which Spring's converters read the full type. Absent if the type arguments add nothing
- *     to the class
+ * @param full a parameter of the full type, which Spring's converters need to read it; {@code null} if the class alone
+ *     is enough
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
-    /**
-     * The most levels of nested type arguments that are read. This limit ends the recursion if the bound of a type
-     * variable contains the variable itself.
-     */
+    /** Type arguments are read up to this depth. Without a limit, {@code T extends Comparable<T>} would never end. */
     private static final int MOST_LEVELS = 6;
 
-    /** Annotations by which an abstract type defines how JSON becomes an object. */
+    /** Annotations by which Jackson finds the class to create for an abstract type. */
     private static final Set<String> DESERIALIZED = Set.of(
             JsonTypeInfo.class.getName(),
             JsonCreator.class.getName(),
             JsonDeserialize.class.getName(),
             "com.fasterxml.jackson.databind.annotation.JsonDeserialize");
 
-    /** Creates the type of a class without type arguments. */
     public PayloadType(Class<?> raw) {
         this(raw, null);
     }
 
     /**
-     * Returns the type of the payload that a handler's parameter takes, alone or within an {@code Optional}, a {@code
-     * Message} or a list.
+     * Returns the type of the payload that a handler's parameter takes. The parameter may be the payload itself, or
+     * contain it, such as a {@code Message} or a list.
      *
-     * @param payload the payload's type, with the type variables that the bean's class resolves
+     * @param payload the payload's type, for which the bean's class has resolved type variables
      */
     public static PayloadType of(MethodParameter parameter, ResolvableType payload) {
         return of(parameter, payload.toClass(), exact(payload, 0));
@@ -63,10 +58,7 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
         return new PayloadType(raw, saysMoreThanItsClass(exact) ? new FullType(parameter, raw, exact) : null);
     }
 
-    /**
-     * Returns a type that consists of classes, arrays and type arguments. Each wildcard and each unresolved type
-     * variable is replaced by its bound.
-     */
+    /** Replaces each wildcard and each unresolved type variable by its bound, because converters cannot read them. */
     private static Type exact(ResolvableType type, int level) {
         if (type.isArray()) {
             Type component = exact(type.getComponentType(), level + 1);
@@ -88,17 +80,16 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type arguments. Returns none for a class that is used without type arguments, because {@code
-     * getGenerics} would return the class's own type variables, which resolve to nothing.
+     * Returns the type arguments, such as {@code Order} of {@code List<Order>}. For a plain {@code List}, {@code
+     * getGenerics} would return the variable {@code E}, so the method returns none.
      */
     private static ResolvableType[] arguments(ResolvableType type) {
         return type.getType() instanceof Class<?> ? new ResolvableType[0] : type.getGenerics();
     }
 
     /**
-     * Returns whether the type arguments add something to the class. The argument {@code Object} adds nothing, because
-     * a converter reads {@code Object} as a map, list, text or number anyway. {@code String} as the key type of a map
-     * adds nothing, because converters read keys as text anyway.
+     * Returns whether a converter needs the type arguments. A converter does not need {@code Object}, and does not need
+     * {@code String} as the key type of a map. Converters read these as maps, lists or text anyway.
      */
     private static boolean saysMoreThanItsClass(Type exact) {
         if (exact instanceof GenericArrayType array) {
@@ -120,8 +111,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns a type variable of the handler's class that has neither a value nor a bound; {@code null} if the type
-     * contains no such variable.
+     * Finds a type variable that the bean's class leaves open, such as {@code T} in {@code Handler<T>}. Returns {@code
+     * null} if there is none.
      */
     public static @Nullable TypeVariable<?> unresolved(ResolvableType type) {
         return unresolved(type, 0);
@@ -147,8 +138,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the types that a sender may choose for the payload, by class name: this type, its subclasses if it is
-     * sealed, and the subclasses that its {@link JsonSubTypes} name. The same applies to each subclass.
+     * Returns the types that a sender may name for the payload: this type, the subclasses of a sealed type, and the
+     * subclasses in its {@link JsonSubTypes}, and so on for each subclass. The map's keys are class names.
      */
     public Map<String, PayloadType> permitted() {
         Map<String, PayloadType> permitted = new LinkedHashMap<>();
@@ -173,8 +164,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type of a subclass. Type variables that the subclass passes on to this class get the values that this
-     * type has for them.
+     * Returns the type of a subclass, with the type arguments of this type. For example, if this type is {@code
+     * Event<Order>}, the subclass {@code Created<T> extends Event<T>} becomes {@code Created<Order>}.
      */
     private PayloadType as(Class<?> subclass) {
         if (full == null || subclass.getTypeParameters().length == 0) {
@@ -192,11 +183,11 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns whether a sender could choose any class for the payload. Returns true if the type meets three conditions:
+     * Returns whether the payload could be any class that the sender names, because nothing limits the choice:
      * <ul>
      * <li>The type is abstract, and not part of the JDK.
      * <li>The type does not list its subclasses.
-     * <li>The type has no annotation that defines how JSON becomes an object.
+     * <li>The type has no annotation by which Jackson finds the class to create.
      * </ul>
      */
     public boolean isOpen() {
@@ -213,8 +204,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
     /**
-     * A parameter that takes the payload alone, with its full type. Spring's converters get this parameter in place of
-     * the actual parameter, which may take the payload within another type, such as a {@code Message}.
+     * Gives Spring's converters the full type of the payload. The handler's actual parameter may contain the payload,
+     * for example as a {@code Message<Order>}.
      */
     private static final class FullType extends MethodParameter {
 

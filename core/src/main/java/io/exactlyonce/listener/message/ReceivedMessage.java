@@ -19,8 +19,8 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * A message as SQS delivered it, with its delivery. A header of the Spring message carries this object. Senders cannot
- * forge this header, because they can set headers only to texts, numbers and bytes.
+ * A message from SQS, together with its {@link Delivery}. A header of the Spring message carries this object. Senders
+ * cannot forge the header, because they can set headers only to texts, numbers and bytes.
  */
 public final class ReceivedMessage implements Attempt.SentContent {
 
@@ -44,8 +44,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
     /**
      * Creates the delivery of a polled message.
      *
-     * @param requested the queue's settings when the message was requested
-     * @param receivedAt a time of the monotonic clock, at or before the beginning of the message's visibility timeout
+     * @param requested the queue's settings at the time of the poll
+     * @param receivedAt when the message was received, by the monotonic clock; never after its visibility timeout began
      */
     public static ReceivedMessage received(
             SqsMessage polled, Subscription subscription, QueueSettings requested, long receivedAt) {
@@ -60,7 +60,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
                 polled);
     }
 
-    /** Returns the same message with other settings of its queue. May be called only before the delivery starts. */
+    /**
+     * Returns the same message with a new delivery, which has other settings of the queue. The old delivery must not
+     * have started.
+     */
     public ReceivedMessage requestedWith(QueueSettings settings) {
         return received(polled(), delivery.subscription(), settings, delivery.receivedAt());
     }
@@ -86,10 +89,9 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Returns the message as it was converted after its poll, or as interceptors have changed it later. Fails after
-     * {@link #forget}.
+     * Returns the converted message, with the changes that interceptors have made. Fails after {@link #forget}.
      *
-     * @throws RuntimeException if the payload was dropped ({@link #readAgain}), and reading it again fails
+     * @throws RuntimeException if the payload was dropped ({@link #readAgain}), and cannot be read again
      */
     @Override
     public Message<Object> message() {
@@ -98,8 +100,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Drops the converted message, because its payload may be many times as large as the body. {@link #message} reads
-     * the message again, with the supplier.
+     * Drops the converted message to save memory: its payload may be many times as large as the body. {@link #message}
+     * then reads the message again.
+     *
+     * @param again reads the message
      */
     public void readAgain(Supplier<Message<Object>> again) {
         reading = again;
@@ -112,8 +116,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
 
     /**
      * Adds two headers to a message: this object, and a {@link RenewingVisibility} in place of Spring Cloud AWS's own
-     * visibility. The two headers replace message attributes of the same names. A single step adds both headers,
-     * because each step copies all headers.
+     * visibility. Both are added in one step, because each step copies all headers.
      */
     public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {
         MessageHeaders existing = converted.getHeaders();
@@ -123,8 +126,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // Refers to the headers of the new message. A reference to the converted message's headers would keep those in
-        // memory as long as the delivery.
+        // The converted message's own headers would stay in memory as long as the delivery, so the new headers are kept
+        // instead.
         sent = attached.getHeaders();
         delivery.attempt().carries(this);
         message = attached;
@@ -145,7 +148,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
         message = null;
     }
 
-    /** Returns the delivery of a message, and keeps the message as interceptors have changed it. */
+    /**
+     * Returns the delivery of a message. Interceptors may have changed the message, so the delivery uses this message
+     * from now on.
+     */
     @SuppressWarnings("unchecked") // A payload may be anything.
     public static Delivery handedOn(Message<?> message) {
         ReceivedMessage received = require(message);
@@ -162,9 +168,9 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Returns the object of this class that a message carries in a header.
+     * Returns the received message that a header carries.
      *
-     * @throws IllegalStateException if the message does not carry one
+     * @throws IllegalStateException if the header is missing
      */
     public static ReceivedMessage require(Message<?> message) {
         return of(message)

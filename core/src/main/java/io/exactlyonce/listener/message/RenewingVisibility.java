@@ -22,8 +22,8 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
- * Lets handlers and error handlers change a message's visibility timeout. Renewals and returns of the message respect
- * the timeout that was chosen. Extends {@link QueueMessageVisibility}, because Spring Cloud AWS casts the header to
+ * Lets handlers and error handlers change a message's visibility timeout. Later renewals do not shorten a timeout that
+ * was chosen in this way. Extends {@link QueueMessageVisibility}, because Spring Cloud AWS casts the header's value to
  * that class.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
@@ -38,8 +38,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Returns the header that replaces Spring Cloud AWS's own visibility. Returns an empty map if the message has no
-     * such header, or if the context has no client or no queue.
+     * Returns a header with this class, which replaces the header of Spring Cloud AWS. Returns an empty map if there is
+     * nothing to replace, or if the client or the queue is not known.
      */
     static Map<String, Object> header(
             Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
@@ -67,8 +67,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Returns a batch visibility that changes the timeouts of these messages, ten in each request. If SQS rejects the
-     * change of one message, the changes of the other messages still apply.
+     * Lets a handler change the visibility timeouts of these messages, ten in each request. If SQS rejects the change
+     * of one message, the changes of the other messages still apply.
      */
     public static BatchVisibility ofAll(Collection<Message<?>> messages) {
         List<Delivery> deliveries = messages.stream()
@@ -87,8 +87,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Changes of several messages that are sent together. If a change must first wait for the renewal of its message,
-     * the change arrives after the others were sent, and is sent alone.
+     * Collects the changes of a batch, so that they share requests. A change may have to wait until a renewal of its
+     * message has ended. Such a change comes too late, and gets its own request.
      */
     private static final class Together {
 

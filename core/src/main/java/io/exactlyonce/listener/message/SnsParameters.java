@@ -7,18 +7,20 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
-/** Detects parameters that take an SNS notification, or its content without the envelope that SNS puts around it. */
+/** Detects handler parameters that take an SNS notification, or only the message inside it. */
 public final class SnsParameters {
 
     private SnsParameters() {}
 
-    /** Returns whether a parameter takes a notification, notifications, or a notification's content. */
     public static boolean isOne(MethodParameter parameter) {
         return parameter.hasParameterAnnotation(SnsNotificationMessage.class)
                 || carriesNotifications(ResolvableType.forMethodParameter(parameter));
     }
 
-    /** Returns whether a type is a notification, or a list or a message of notifications. */
+    /**
+     * Returns whether a type is a notification, or a list of notifications, or a message with a notification as its
+     * payload.
+     */
     private static boolean carriesNotifications(ResolvableType type) {
         Class<?> raw = type.toClass();
         return SnsNotification.class.isAssignableFrom(raw)

@@ -14,30 +14,26 @@ import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** A message as SQS delivered it. Changes of the Spring message's headers do not affect this object. */
+/**
+ * A message as SQS delivered it. If an interceptor changes the Spring message's headers, this object stays the same.
+ */
 public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
 
-    /**
-     * The longest age that counts as known. SQS keeps no message for so long, so with a longer age, the time of sending
-     * or the time of the answer must be wrong.
-     */
+    /** A message that seems to be older than this has a wrong date, because SQS keeps messages for 14 days at most. */
     private static final Duration LONGEST_AGE = Duration.ofDays(365);
 
     /**
-     * The most characters of a message's ID, twice the length that SQS documents. The length is limited because IDs are
-     * kept in memory while messages are in flight.
+     * Limit of a message ID's length, in characters: twice the length that SQS documents. IDs stay in memory while
+     * messages are in flight.
      */
     private static final int LONGEST_ID = 200;
 
-    /**
-     * The most characters of a receipt handle. The length is limited because one request contains the handles of ten
-     * messages.
-     */
+    /** Limit of a receipt handle's length, in characters. A request contains up to ten receipt handles. */
     private static final int LONGEST_HANDLE = 2_048;
 
     /**
-     * Returns the message from the headers that Spring Cloud AWS sets. Senders can also set headers, but only to texts,
-     * numbers and bytes. So a header counts only if its value has the type that Spring Cloud AWS uses.
+     * Reads the original message from the headers that Spring Cloud AWS sets. Senders can set headers only to texts,
+     * numbers and bytes. So a header of another type cannot be forged.
      *
      * @return empty if one of these headers is missing or was replaced
      */
@@ -51,8 +47,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns the queue's URL from a message's headers. Requires that {@link #fromSpringCloudAws} has returned a value for
-     * the message.
+     * Returns the URL of the message's queue. May be called only if {@link #fromSpringCloudAws} returns a value for the
+     * message.
      */
     public static String queueUrl(Message<?> message) {
         return Objects.requireNonNull(
@@ -73,8 +69,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns what is wrong with the message's ID or receipt handle; {@code null} if both are usable. Without a usable
-     * ID and a usable receipt handle, the message can neither be handled nor returned.
+     * Returns what is wrong with the message's ID or receipt handle; {@code null} if both are usable. Without them, the
+     * message can neither be handled nor returned.
      */
     public @Nullable String flaw() {
         String flaw = flaw("message ID", messageId(), LONGEST_ID);
@@ -82,10 +78,10 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns what is wrong with a text from a server; {@code null} if nothing is wrong. The text must not be blank or
-     * too long, and must consist of printable ASCII characters.
+     * Returns what is wrong with a text from a server, for example that it is blank or too long; {@code null} if it is
+     * usable. Only printable ASCII characters are permitted.
      *
-     * @param what a name of the text for people, such as "receipt handle"
+     * @param what what the text is, for the problem's description (for example "receipt handle")
      */
     public static @Nullable String flaw(String what, @Nullable String text, int longest) {
         if (text == null || text.isBlank()) {
@@ -102,16 +98,16 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns the message's group on a FIFO queue. Returns an empty text on a standard queue, because groups serve only
-     * fairness on such a queue, and keep no order.
+     * Returns the message's group on a FIFO queue. Returns an empty text on a standard queue, where groups do not order
+     * messages.
      */
     public String group() {
         return FifoUtils.isFifo(queue) ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
     }
 
     /**
-     * Returns how often SQS has delivered the message. Returns 1 if the count is missing, or is not a number, which
-     * servers other than AWS may send.
+     * Returns how often SQS has delivered the message. Returns 1 if the number is missing or unreadable, as it may be
+     * on servers other than AWS.
      */
     public int receiveCount() {
         long count = number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1);
@@ -119,12 +115,11 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns how old the message was when SQS answered; {@code null} if the age is not known or not plausible. Returns
-     * zero instead of a negative age: the answer's date has whole seconds, so a message that was sent in the same
-     * second seems to have been sent later.
+     * Returns how old the message was when it was received; {@code null} if that is not known. Both times come from
+     * SQS, because this machine's clock may be wrong. The date of SQS's response has no fractions of a second, so a new
+     * message may seem to be sent after it. Its age is then zero.
      *
-     * @param answeredAt the date in SQS's answer; {@code null} if the date is not known. This date is used instead of
-     *     this machine's clock, which may differ from SQS's clock
+     * @param answeredAt the date of SQS's response; {@code null} if it is not known
      */
     public @Nullable Duration age(@Nullable Instant answeredAt) {
         long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);
@@ -146,14 +141,14 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         }
     }
 
-    /** Looks attributes up by name, because a lookup by enum constant copies all attributes each time. */
+    /** Looks up an attribute by its name. A lookup by enum constant would copy all attributes each time. */
     private String attribute(MessageSystemAttributeName name, String absent) {
         return source.attributesAsStrings().getOrDefault(name.toString(), absent);
     }
 
     /**
-     * Returns the idempotency key from its message attribute; {@code null} if the message has no such attribute.
-     * Returns an empty text, which is not a usable key, if the attribute has no text, such as a binary attribute.
+     * Returns the idempotency key that the sender has put into a message attribute; {@code null} if there is no such
+     * attribute. Returns an empty text, which is refused as a key, if the attribute is not a text.
      */
     public @Nullable String keyAttribute() {
         MessageAttributeValue attribute = source.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);

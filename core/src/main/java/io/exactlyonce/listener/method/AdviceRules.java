@@ -13,21 +13,19 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Rejects advice around a listener's method if the claim would not cover the method's work. The checks throw {@link
- * InvalidListenerException}.
- *
- * @param proxies the proxies around the listener's bean
+ * Rejects a listener if advice around its method would break the claim. For example, {@code @TimeLimiter} would let the
+ * key be claimed again while the method still works. The checks throw {@link InvalidListenerException}.
  */
 record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
-    /** The class names of interceptors that retry. The classes may be missing in an application. */
+    /** Interceptors that retry, by class name, because an application may not have these classes. */
     private static final Set<String> RETRIES = Set.of(
             "org.springframework.retry.annotation.AnnotationAwareRetryOperationsInterceptor",
             "org.springframework.retry.interceptor.RetryOperationsInterceptor",
             "org.springframework.retry.interceptor.StatefulRetryOperationsInterceptor",
             "org.springframework.resilience.retry.AbstractRetryInterceptor");
 
-    /** The name of the aspect that makes Resilience4j's retries. */
+    /** The aspect behind Resilience4j's {@code @Retry}. */
     private static final String RETRY_ASPECT = "retryAspect";
 
     private static final String TIME_LIMITER = "io.github.resilience4j.timelimiter.annotation.TimeLimiter";
@@ -35,8 +33,7 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     /**
      * Returns the rules for a listener.
      *
-     * @param proxies the proxies around the listener's bean
-     * @throws InvalidListenerException if none of the proxies can claim keys, or if one is frozen
+     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is frozen
      */
     static AdviceRules of(ListenerDeclaration declared, ListenerProxies proxies) {
         declared.refuseIf(
@@ -71,8 +68,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Rejects retries inside the claim's transaction, because the writes of a failed attempt would be committed
-     * together with the writes of the next attempt.
+     * Rejects retries inside the claim's transaction. The writes of a failed attempt would be committed together with
+     * the writes of the next attempt.
      */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
@@ -89,8 +86,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Returns whether the retries are in a proxy behind the one in which the claim's transaction begins. If so, no
-     * order of the advice can move the retries out of the transaction.
+     * Returns whether the retries are in a later proxy than the claim's transaction. If so, another order of the advice
+     * cannot help.
      */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));

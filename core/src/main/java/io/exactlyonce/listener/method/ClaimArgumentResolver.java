@@ -14,9 +14,9 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Resolves a parameter of type {@link Claim}, or {@code List<Claim>} for a batch, to the claims that are held when the
- * method is called. If keys are claimed in the handler's transaction, no claim is held yet. In this case {@link
- * ListenerArguments} replaces the arguments later.
+ * Passes claims to a handler's parameter of type {@link Claim}, or {@code List<Claim>} for a batch. With {@code effects
+ * = DATABASE}, keys are claimed only after the arguments are made. {@link ListenerArguments} then adds the claims
+ * later.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 
@@ -24,7 +24,6 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
         return parameter.getParameterType() == Claim.class || isClaims(parameter);
     }
 
-    /** Returns whether a parameter takes the claims of a batch. */
     static boolean isClaims(MethodParameter parameter) {
         return parameter.getParameterType() == List.class
                 && ResolvableType.forMethodParameter(parameter).getGeneric(0).toClass() == Claim.class;

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
-/** The settings of a container's listener, which is one method, or a class with several methods. */
+/** The settings of the listener that a container calls. A listener is one method, or a class with several methods. */
 public final class ContainerSettings {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
@@ -43,9 +43,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Collects a container's handlers while the container is set up. Spring Cloud AWS does not pass the listener's
-     * methods to the container factory. Spring Cloud AWS makes their handlers on the thread that sets the container up,
-     * so this builder is bound to that thread.
+     * Collects the handler methods of a container while the container is set up. Spring Cloud AWS does not pass these
+     * methods to the container factory. Spring Cloud AWS creates them on the thread that sets the container up, so a
+     * thread local passes them to this builder.
      */
     static final class Builder {
 
@@ -53,7 +53,7 @@ public final class ContainerSettings {
 
         private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
 
-        /** Returns the builder of the container that this thread sets up; {@code null} if there is none. */
+        /** Returns the builder of the container that this thread is setting up; {@code null} if there is none. */
         static @Nullable Builder bound() {
             return BOUND.get();
         }
@@ -63,9 +63,8 @@ public final class ContainerSettings {
         }
 
         /**
-         * Sets a container up while this builder is bound to the thread, and returns the collected settings. Binds the
-         * previous builder again afterwards, because the setup of one container may include the setup of another
-         * container.
+         * Sets a container up, and returns the settings that were collected meanwhile. One setup may start the setup of
+         * another container, so the outer builder is restored at the end.
          */
         ContainerSettings build(Runnable setUp) {
             Builder outer = BOUND.get();
@@ -97,12 +96,15 @@ public final class ContainerSettings {
         return !handlers.isEmpty();
     }
 
-    /** Returns whether the listener is in observe mode, in which its handlers do not wait for claims. */
+    /**
+     * Returns whether the listener is in observe mode: its handlers do not wait for claims, and duplicates are only
+     * counted.
+     */
     public boolean isObserved() {
         return hasHandlers() && listener().isObserved();
     }
 
-    /** Returns the listener's method; for a listener on a class, the first of its methods. */
+    /** Returns the listener's method. If the listener is a class, returns the first of its methods. */
     public ListenerMethod listener() {
         return handlers.get(0).method();
     }
@@ -115,16 +117,15 @@ public final class ContainerSettings {
         return handlers.stream().anyMatch(handler -> handler.method().readsHeaders());
     }
 
-    /** Returns whether each handler of an observed listener has finished its work when the handler returns. */
+    /** Returns whether the work of all handlers of an observed listener has ended when they return. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);
     }
 
     /**
-     * Returns the run of an observed listener's handler, which is about to handle a message.
+     * Collects what observe mode records about a message, just before its handler runs.
      *
-     * @param polled the message as SQS delivered it
-     * @param lease the lease of the claim if no lease is configured
+     * @param lease how long a claim lasts if no lease is configured
      * @throws UnusableKeyException if the message has no usable key, or if no method of the listener's class takes the
      *     message
      */
@@ -140,8 +141,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Sets the claim that a polled message needs. A message with an unusable key gets no claim, and is returned to SQS
-     * with backoff. For a message without a key, the listener's policy decides.
+     * Determines which key is to be claimed for a polled message. A message with an unusable key is returned to SQS
+     * with backoff. For a message without a key, {@code whenKeyMissing} decides.
      */
     public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
@@ -187,7 +188,6 @@ public final class ContainerSettings {
                         more));
     }
 
-    /** Returns the claim that a message needs, also if the message is part of a batch. */
     ClaimSpec spec(ReceivedMessage received) {
         return choice.of(received.message()).spec(received);
     }
@@ -202,8 +202,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns these settings for handlers that run on an application's executor, which may have fewer threads than
-     * there are messages in flight.
+     * Returns the same settings for a container that runs its handlers on the application's executor. Such an executor
+     * may have fewer threads than there are messages in flight.
      */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);
@@ -215,11 +215,11 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns whether keys are claimed as soon as messages are polled, before a thread is free for the handler. Returns
-     * false in three cases:
+     * Returns whether keys are claimed as soon as messages are polled, even if the handler must still wait for a
+     * thread. Returns false in three cases:
      * <ul>
-     * <li>A key in doubt must not simply run again. A crash before the handler starts would leave the key in doubt,
-     * although the handler never ran.
+     * <li>The listener does not simply repeat handlers after a crash ({@code whenInDoubt}). A crash before the handler
+     * starts would leave its key in doubt, although the handler never ran.
      * <li>Keys are claimed in the handler's transaction.
      * <li>Handlers run on an application's executor, which may have no free thread for a long time.
      * </ul>
@@ -231,12 +231,11 @@ public final class ContainerSettings {
     }
 
     /**
-     * Checks that each method can get payloads of the type that the method declares. For an observed listener, a
-     * problem is logged instead of thrown.
+     * Checks that the container's converter can read the payload type of each method. For an observed listener, a
+     * problem is only logged.
      *
-     * @param converter the container's converter
-     * @throws InvalidListenerException if a method would get payloads of another type, or of any class that a sender
-     *     chooses, or if the method would never be called
+     * @throws InvalidListenerException if the converter ignores type arguments that a method needs, or if senders could
+     *     choose any class as the payload. Also if a method would never be called
      */
     public void requireReadable(MessagingMessageConverter<?> converter) {
         for (DeliveryHandlerMethod handler : handlers) {
@@ -282,10 +281,10 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the conversion of messages to the listener's payloads.
+     * Creates the conversion from SQS's messages to the listener's payloads.
      *
-     * @param inferred the payload's class as Spring Cloud AWS or the application's inferrer has found it; {@code null}
-     *     if it is not known
+     * @param inferred the payload's class that Spring Cloud AWS, or the application, has derived from the method;
+     *     {@code null} if it is not known
      */
     public MessageConversion conversion(
             MessagingMessageConverter<software.amazon.awssdk.services.sqs.model.Message> converter,
@@ -297,11 +296,11 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the type of payloads: usually the declared type, because it has type arguments, which the inferred class
-     * lacks. If the application's inferrer has chosen another class, such as a subclass, the inferred class is used.
+     * Returns the declared payload type, because it has type arguments. If the application has chosen another class,
+     * such as a subclass, returns that class.
      */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
-        // Spring Cloud AWS takes a claim for the payload if its list of resolvers lacks the library's resolver.
+        // If the library's resolver is missing, Spring Cloud AWS takes a parameter of type Claim for the payload.
         if (inferred == null || inferred == Claim.class) {
             return declared;
         }
@@ -310,7 +309,10 @@ public final class ContainerSettings {
                 : new PayloadType(inferred);
     }
 
-    /** Returns the payload types that the methods of a listener's class take; empty for a listener on a method. */
+    /**
+     * Returns the payload types of all methods of a listener's class. Returns an empty list if the listener is a single
+     * method.
+     */
     List<PayloadType> payloadsOfClass() {
         return handlers.stream()
                 .map(DeliveryHandlerMethod::method)

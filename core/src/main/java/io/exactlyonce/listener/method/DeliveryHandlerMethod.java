@@ -25,8 +25,8 @@ import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Calls a listener's method for a message, or for a batch, as one {@link ListenerInvocation}. Delegates to the original
- * handler method, because a copy would lack the argument resolvers of the original.
+ * Calls a listener's method for a message or a batch. Each call is one {@link ListenerInvocation}. The original handler
+ * method makes the call, because a copy would lack its argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
@@ -39,13 +39,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final @Nullable Object beginning;
     private volatile boolean leftWork;
 
-    /** Passes the method of an observed listener to {@link ClaimArgumentResolver}. */
+    /** Shows {@link ClaimArgumentResolver} that the method is only observed. */
     private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
 
-    /**
-     * @param original calls the bean's method. If the method claims keys, the bean's proxies already contain the first
-     *     and the last step of an invocation
-     */
+    /** @param original calls the bean's method, through the proxies that claim keys */
     DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
         super(original);
         this.original = original;
@@ -63,7 +60,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return arguments;
     }
 
-    /** Returns whether an object is one of the bean's proxies, which contain the steps of an invocation. */
+    /**
+     * Returns whether an object is one of the bean's proxies. The steps of {@link ListenerInvocation} run in these
+     * proxies.
+     */
     boolean isEnclosed(Object proxy) {
         for (Advised each : proxies.all()) {
             if (each == proxy) {
@@ -73,14 +73,13 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return false;
     }
 
-    /** Returns whether the claim's transaction begins in this proxy. */
     boolean beginsIn(Object proxy) {
         return proxy == beginning;
     }
 
     /**
-     * Returns whether an observed handler has finished its work when it returns. The answer depends on the handler's
-     * return type, and on the results that the handler has returned so far.
+     * Returns whether an observed handler's work has ended when it returns. Returns false if its signature permits
+     * unfinished work (for example a {@code Mono}), or if an earlier call has returned such work.
      */
     boolean signalsCompletion() {
         return method.signalsCompletion() && !leftWork;
@@ -97,15 +96,14 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // Spring makes the arguments before the call reaches advice. An exception from that step may quote the
-            // message.
+            // If no advice was reached, Spring has failed to make the arguments. Its exception may quote the message.
             throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
                     ? failure
                     : withoutContent(invocation, failure);
         } finally {
             ListenerInvocation.leave();
         }
-        // Spring Cloud AWS treats every future as a future of Void, and fails on any other result.
+        // Spring Cloud AWS expects a future without a value, and fails for any other.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
         }
@@ -136,8 +134,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Throws an exception if a batch's result names failed messages. Spring Cloud AWS ignores results. Without the
-     * exception, Spring Cloud AWS would delete all messages of the batch, including the failed ones.
+     * Throws an exception if a batch handler has returned a result that names failed messages. Spring Cloud AWS ignores
+     * results, and would delete the failed messages too.
      */
     private @Nullable Object requireAllSucceeded(@Nullable Object result, Message<?> batch) {
         RuntimeException failed = FailedItems.in(result, method, size(batch));
@@ -164,8 +162,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns whether an exception's text may quote the message. For example, if a payload's property cannot be read,
-     * Spring's exception contains the property's path, which may contain a map's key.
+     * Returns whether an exception's text may quote the message. For example, Spring names the property that it cannot
+     * read, and that name may contain a key of a sender's map.
      */
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
@@ -174,9 +172,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Logs that arguments cannot be made from a message, and returns an exception in place of Spring's exception.
-     * Spring's exception must not reach logs, because it quotes a value, or the payload and the headers, with the
-     * sender's line breaks.
+     * Logs that the handler's arguments cannot be made from a message, and returns an exception without the message's
+     * content. Spring's own exception must not be logged, because it quotes what the sender has written.
      */
     private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
         ReceivedMessage first = ReceivedMessage.require(invocation.messages().get(0));

@@ -13,34 +13,27 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Makes handler methods with the application's own factory, and wraps the methods of {@link
- * io.exactlyonce.ExactlyOnceListener}s. Extends {@link DefaultMessageHandlerMethodFactory}, because Spring Cloud AWS
- * configures only factories of that type. Passes the configuration on to the application's factory.
+ * Creates the handler methods of {@link io.exactlyonce.ExactlyOnceListener}s. The application's own factory creates
+ * each method, and this class wraps it. Spring Cloud AWS configures only a {@link DefaultMessageHandlerMethodFactory},
+ * so this class extends it, and passes the configuration on.
  */
 public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
 
-    /**
-     * The argument resolvers of the original factory; empty if that factory is not a {@link
-     * DefaultMessageHandlerMethodFactory}.
-     */
+    /** The argument resolvers of the application's factory; empty if they are not known. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
-    /**
-     * @param original makes the handler methods
-     * @param methods reads listeners
-     */
     public DeliveryHandlerMethodFactory(MessageHandlerMethodFactory original, ListenerMethodReader methods) {
         this.original = original;
         this.methods = methods;
     }
 
     /**
-     * Passes the resolvers on to the original factory. Adds the resolver of claims in front if the list lacks it, which
-     * a later configurer can cause. At the end, the resolver would never be called, because Spring Cloud AWS's last
-     * resolver takes every parameter.
+     * Passes the argument resolvers on to the application's factory. An application's configurer may have removed the
+     * resolver of claims. If so, it is added at the front, because Spring Cloud AWS's last resolver takes every
+     * parameter.
      */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
@@ -64,8 +57,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // A JDK proxy that claims keys can be called only by the interface's method. For all other beans, the callable
-        // method is the one that Spring Cloud AWS chose.
+        // A JDK proxy only has the interface's method, so that one must be called.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())
@@ -86,7 +78,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         }
         ContainerSettings.Builder container = ContainerSettings.Builder.bound();
         if (container == null) {
-            // The library does not set this container up, so the container would claim no keys.
+            // The container was not set up by this library, so it would claim no keys.
             throw methods.unprepared(declared);
         }
         DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);

@@ -22,13 +22,13 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Puts the three steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method. This advisor is
- * the second step, which runs outside of transactions and of nearly all other advice. The proxies of a listener's bean
- * get the first and the last step when the listener is read. These two steps enclose all advice that exists by then.
+ * Adds the three steps of a {@link ListenerInvocation} to each {@link ExactlyOnceListener} method that claims keys.
+ * Spring adds the second step, before transactions and nearly all other advice. The first and the last step are added
+ * when the listener is read, around all advice that the bean then has.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
-    /** The position among other advisors. Transactions come last by default, so this step is outside of them. */
+    /** The position among other advice. Transactions come later by default, so they begin inside of this step. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
     private final transient ListenerModes modes;
@@ -44,8 +44,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * @param pipeline passes deliveries to handlers; resolved at the first message
-     * @param modes the modes of listeners, because methods of observed listeners get no steps
+     * @param pipeline passes deliveries to handlers; created at the first message
+     * @param modes the modes of listeners; observed listeners get no steps
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
@@ -68,8 +68,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Replaces {@code null} by zero or false if the method's return type is primitive, because the proxy cannot return
-     * {@code null} for such a type.
+     * Replaces {@code null} by zero or false if the method's return type is primitive. A proxy cannot return {@code
+     * null} for such a type.
      */
     private static @Nullable Object answer(@Nullable Object answer, MethodInvocation call) {
         Class<?> type = call.getMethod().getReturnType();
@@ -84,8 +84,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Puts the first and the last step around all advice of a listener's bean, if the proxies do not have these steps
-     * yet.
+     * Puts the first and the last step around all advice of a listener's bean. Does nothing if they are already there.
      */
     void enclose(ListenerProxies proxies) {
         Advised outermost = proxies.all().get(0);
@@ -99,7 +98,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         }
     }
 
-    /** Returns whether a class has an {@link ExactlyOnceListener}. Needs no bean of the class. */
+    /** Returns whether a class has an {@link ExactlyOnceListener}. */
     public static boolean isListener(Class<?> type) {
         return AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class)
                 && (AnnotatedElementUtils.hasAnnotation(type, ExactlyOnceListener.class)
@@ -108,13 +107,13 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Returns whether a method is a listener that claims keys. Spring calls this method before it creates a bean's
-     * proxy. Rejects those invalid listeners for which Spring or Spring Cloud AWS would fail later without the
-     * listener's name.
+     * Returns whether a method is a listener that claims keys. Spring calls this method before it creates the bean's
+     * proxy. Some invalid listeners are rejected already here, because Spring would later fail with an error that does
+     * not name the listener.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {
-        // Spring may pass an interface's method, which may lack the annotation that the class's method has.
+        // Spring may pass the method of an interface, but the annotation may be on the method of the class.
         ListenerDeclaration declared = ListenerDeclaration.find(type, AopUtils.getMostSpecificMethod(method, type));
         if (declared == null || modes.isObserved(declared)) {
             return false;

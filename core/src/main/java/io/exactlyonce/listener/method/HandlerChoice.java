@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.messaging.Message;
 
 /**
- * Chooses the method of a listener's class that handles a message, by the message's payload. Spring Cloud AWS makes the
- * same choice when it calls the class.
+ * Chooses the method of a listener's class that handles a message. The payload's class decides, as it does in Spring
+ * Cloud AWS.
  */
 final class HandlerChoice extends CompositeInvocableHandler {
 
@@ -21,8 +21,8 @@ final class HandlerChoice extends CompositeInvocableHandler {
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // Spring Cloud AWS calls a listener on a method whatever the method's parameters are. For a listener on a
-        // class, Spring Cloud AWS chooses the method by its parameters.
+        // If the listener is a class, the methods' parameters decide. If the listener is one method, that method
+        // handles every message.
         super(
                 handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()
@@ -33,10 +33,9 @@ final class HandlerChoice extends CompositeInvocableHandler {
     }
 
     /**
-     * Checks that Spring Cloud AWS calls a method for the payload that the method takes.
+     * Checks that Spring Cloud AWS would ever call this method of a listener's class.
      *
-     * @throws InvalidListenerException if another method takes the same payload, or if Spring Cloud AWS would never
-     *     call the method
+     * @throws InvalidListenerException if another method takes the same payload, or if no payload leads to this method
      */
     void requireReachable(ListenerMethod method) {
         PayloadType payload = method.payload();

@@ -14,9 +14,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Makes the arguments of a call for only those messages whose keys are held. Starts from the arguments for all
- * messages, as advice has passed them on. For a batch, handles the types of parameters that {@link ListenerRules}
- * permit.
+ * Leaves messages out of a handler's arguments if their keys are not held. Also passes the claims of the other
+ * messages.
  */
 final class ListenerArguments {
 
@@ -32,13 +31,13 @@ final class ListenerArguments {
     }
 
     /**
-     * Returns new arguments.
+     * Returns new arguments, for the messages whose keys are held.
      *
-     * @param passed the arguments for all messages, as advice has passed them on
+     * @param passed the arguments for all messages, as they come from advice
      * @param messages all messages
-     * @param wanted the deliveries of the messages whose keys are held, in the order of the messages
-     * @throws IllegalStateException if a message must be left out, but advice has passed on another number of messages,
-     *     so that the argument's item for the message is not known
+     * @param wanted the deliveries whose keys are held, in the order of the messages
+     * @throws IllegalStateException if advice has changed the number of messages in a list, so that it is not known
+     *     which ones to leave out
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();
@@ -65,7 +64,7 @@ final class ListenerArguments {
         return claims;
     }
 
-    /** Returns the items of the messages whose keys are held, in a list that the handler may change. */
+    /** Returns the messages whose keys are held. The handler may change the list. */
     private List<Object> left(List<?> items, List<Message<?>> messages, List<Delivery> wanted) {
         if (wanted.size() == messages.size()) {
             return new ArrayList<>(items);

@@ -11,24 +11,22 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * A listener method with its annotation. The annotation is on the method, perhaps as a meta-annotation, or on the
- * class. An annotation on the class applies to all {@link SqsHandler} methods of the class, which are one listener.
+ * A listener method with its annotation. If the annotation is on the class, all {@link SqsHandler} methods of the class
+ * are one listener.
  *
- * @param method the handler
- * @param annotation the annotation
  * @param seen the {@link SqsListener} that Spring Cloud AWS uses: a plain {@code @SqsListener}, or else the one within
  *     {@code @ExactlyOnceListener}
- * @param shared whether the annotation is on the class, so that several methods may share it
+ * @param shared whether the annotation is on the class
  */
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
 
-    /** Returns whether the annotation is on this method or this type, perhaps as a meta-annotation. */
+    /** Returns whether the method or class has the annotation, directly or through another annotation. */
     static boolean isAnnotated(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, ExactlyOnceListener.class);
     }
 
     /**
-     * Returns a method's declaration; {@code null} if the method is not an exactly-once listener.
+     * Finds a method's annotation. Returns {@code null} if the method is not an exactly-once listener.
      *
      * @param type the bean's class, which may have inherited the method
      * @throws InvalidListenerException if the method has both {@code @ExactlyOnceListener} and {@code @SqsHandler}, and

@@ -21,49 +21,46 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.messaging.Message;
 
 /**
- * One invocation of a listener's method by its container, from the outermost advice to the method. The claims belong to
- * the invocation. Advice may call the method several times, or on another thread, and each of these calls runs under
- * the same claims. All other calls of the method, including calls by the method itself, have no claims.
+ * Handles one message, or one batch, by calling the listener's method through its advice. Advice may call the method
+ * several times, or on another thread. All these calls use the claims of this invocation. Other calls of the method,
+ * such as by application code, have no claims.
  *
- * <p>An invocation runs three steps of {@link ExactlyOnceAdvisor}, whatever the number of proxies:
+ * <p>{@link ExactlyOnceAdvisor} adds three steps to the advice:
  * <ol>
- * <li>{@link #begin} runs before all advice. If the listener's effects are not in the database, this step passes the
- * rest of the call to the pipeline as the handler. So the result or exception of the outermost advice is the outcome of
- * the delivery.
- * <li>{@link #claim} runs before nearly all advice. If the listener's effects are in the database, this step begins the
- * transaction in which keys are claimed. Each call that advice makes gets a new transaction. If the bean has several
+ * <li>{@link #begin} runs before all advice. Normally the pipeline takes over here. The pipeline calls the advice and
+ * the method for messages whose keys are held, and then records the outcome. So a failure of advice counts as a failure
+ * of the handler.
+ * <li>{@link #claim} runs before nearly all advice. With {@code effects = DATABASE}, this step begins the transaction
+ * in which the keys are claimed. If advice retries, each attempt gets a new transaction. If the bean has several
  * proxies, the transaction begins in only one of them ({@link ListenerProxies#beginning}).
- * <li>{@link #call} runs after all advice. This step calls the method if its claims are held and nothing has stopped
- * the invocation. If not, this step throws an exception. If advice calls again after a failure, the exception is that
- * failure.
+ * <li>{@link #call} runs after all advice. This step calls the method if the keys are still held. Otherwise this step
+ * throws an exception.
  * </ol>
  *
- * <p>A thread local carries the invocation into a proxy. Inside the proxy, the call object that advice gets carries the
- * invocation, also to other threads.
+ * <p>A thread local carries this object into the proxy. Inside the proxy, Spring's call object carries it, also to
+ * other threads.
  */
 final class ListenerInvocation implements Handler {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerInvocation.class);
 
-    /** The invocation that is about to enter a proxy on this thread. */
+    /** Set while the container calls the bean, until the bean's proxy has taken it. */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** The value of {@link #elsewhere} after the outermost advice has returned while no call ran on another thread. */
+    /** Marks in {@link #elsewhere} that all advice has returned, and no other thread runs the method. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
-    /** The value of {@link #elsewhere} after the outermost advice has failed while no call ran on another thread. */
+    /** Marks in {@link #elsewhere} that advice has failed, and no other thread runs the method. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
-    /**
-     * Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be one more object for each invocation.
-     */
+    /** Changes {@link #elsewhere} atomically, without an {@code AtomicReference} for each message. */
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
 
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
-    /** The attribute in which AspectJ's advice keeps the arguments that it passes on. */
+    /** The attribute of Spring's call object in which AspectJ keeps the method's arguments. */
     private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
 
     private final DeliveryHandlerMethod handler;
@@ -82,12 +79,12 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Exception latestFailure;
 
     /**
-     * The latest call on another thread; {@code null} before the first. {@link #RETURNED} or {@link #FAILED} after the
-     * end of the invocation.
+     * Completes when the latest call on another thread has ended; {@code null} if there was no such call. {@link
+     * #RETURNED} or {@link #FAILED} after the end of the invocation.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
-    /** @param messages the message, or the messages of a batch in their order */
+    /** @param messages the message, or all messages of a batch */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
         this.handler = handler;
         this.messages = messages;
@@ -98,27 +95,32 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Marks this thread, so that the thread's next call of the method through the given proxy belongs to this
-     * invocation.
+     * Marks this thread, so that its next call of the proxy's method belongs to this invocation.
+     *
+     * @param entered the proxy
      */
     void enter(Object entered) {
         proxy = entered;
         ENTERING.set(this);
     }
 
-    /** Removes the mark from this thread, so that later calls on this thread belong to no invocation. */
+    /** Undoes {@link #enter}: later calls on this thread do not belong to the invocation. */
     static void leave() {
         ENTERING.set(null);
     }
 
-    /** Returns the observed method whose arguments this thread is making; {@code null} if there is none. */
+    /**
+     * Returns the observed method that this thread is about to call; {@code null} if there is none. Used while Spring
+     * makes the method's arguments.
+     */
     static @Nullable ListenerMethod observed() {
         ListenerInvocation entering = ENTERING.get();
         return entering != null && entering.handler.method().isObserved() ? entering.handler.method() : null;
     }
 
     /**
-     * Returns the invocation to which a call of a proxy's advice belongs; {@code null} if no container made the call.
+     * Returns the invocation to which a call belongs. Returns {@code null} if the call came from application code
+     * instead of a container.
      */
     static @Nullable ListenerInvocation of(MethodInvocation call) {
         if (!(call instanceof ProxyMethodInvocation proxied)) {
@@ -140,7 +142,7 @@ final class ListenerInvocation implements Handler {
         return call.getMethod().getName().equals(handler.method().method().getName());
     }
 
-    /** Returns whether the call has reached the method's advice. The call's arguments are made before that. */
+    /** Returns whether the first step has begun. Spring makes the method's arguments earlier. */
     boolean hasReachedAdvice() {
         return outermost != null;
     }
@@ -156,8 +158,8 @@ final class ListenerInvocation implements Handler {
         if (outermostFailure != null) {
             throw outermostFailure;
         }
-        // If the method is not asynchronous, a future means that the method still runs on another thread, although its
-        // advice has returned. The container expects no future of such a method.
+        // A future for a method that returns none means that another thread still runs the method. The container does
+        // not expect that future.
         return handler.method().isAsync() || !(answer instanceof CompletionStage) ? answer : null;
     }
 
@@ -178,7 +180,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /** Calls all advice and the method, for the deliveries whose keys are held. */
+    /** Calls the advice and the method, with the messages whose keys are held. */
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // The pipeline awaits it.
     public @Nullable Object handle(List<Delivery> admitted) throws Throwable {
@@ -212,10 +214,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Ends the invocation, unless a call of the method still runs on another thread, for which advice has not waited.
-     * After the end, the invocation waits for no further call.
+     * Ends the invocation, unless another thread still runs the method. Calls that start after the end are not awaited.
      *
-     * @return the call that still runs on another thread; {@code null} if the invocation has ended
+     * @return the call that still runs; {@code null} if the invocation has ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
         CompletableFuture<@Nullable Object> latest = elsewhere;
@@ -234,8 +235,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Throws an exception if advice has returned without calling the method. Advice may call the method later. If the
-     * message were deleted before that, the effect could be lost.
+     * Throws an exception if advice has returned without calling the method. Advice may still call the method later, so
+     * the message must not be deleted now.
      */
     private void requireClaimed() {
         if (!wasClaimed) {
@@ -256,7 +257,9 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Runs the second step, before nearly all advice. Each proxy that contains this step runs it. */
+    /**
+     * Runs the second step, before nearly all advice. If the bean has several proxies, the step runs in each of them.
+     */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasReachedAdvice()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
@@ -271,9 +274,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Calls the remaining advice and the method in a transaction. The transaction may be repeated, but a call object
-     * can proceed only once. So a clone of the call proceeds, with arguments for the deliveries whose keys are held in
-     * this transaction. Advice that looks up the current call gets the clone.
+     * Calls the remaining advice and the method in a transaction. The transaction may be repeated, but Spring's call
+     * object works only once, so each repetition uses a clone. {@link ExposeInvocationInterceptor} shows the clone to
+     * advice that looks up the current call.
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
@@ -287,7 +290,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /** Runs the last step, after all advice of a proxy. Calls the method, or the next proxy of the bean. */
+    /** Runs the third step, after all advice of a proxy. Calls the method, or the bean's next proxy. */
     @Nullable Object call(MethodInvocation call) throws Throwable {
         Object target = Objects.requireNonNull(call.getThis());
         if (!AopUtils.isAopProxy(target)) {
@@ -395,8 +398,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns whether the outermost advice has returned before the method was called, so that the keys are completed,
-     * or about to be.
+     * Returns whether advice has returned without waiting for this call of the method. The message's key is then
+     * completed, or will be in a moment.
      */
     private boolean isPostponed() {
         return transactions == null
@@ -405,7 +408,10 @@ final class ListenerInvocation implements Handler {
                 && !held.get(0).call().hasWorked();
     }
 
-    /** Returns the exception for a call that is refused. For a retry, returns the failure that advice retries. */
+    /**
+     * Returns the exception for a call that is not permitted any more. If the call is a retry, returns the failure that
+     * advice retries.
+     */
     private Exception refusal() {
         Exception retried = latestFailure;
         if (retried != null) {
@@ -418,7 +424,7 @@ final class ListenerInvocation implements Handler {
                 .attempt()
                 .claim()
                 .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
-        // Advice may catch the exception, so the invocation also remembers it.
+        // Advice may swallow the exception, so the delivery's call keeps it, too.
         held.get(0).call().refuse(lost);
         return lost;
     }

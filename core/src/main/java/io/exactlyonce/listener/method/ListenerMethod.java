@@ -26,21 +26,21 @@ import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * An {@link ExactlyOnceListener} method that has been checked, and can evaluate the keys of its messages.
+ * An {@link ExactlyOnceListener} method that has passed all checks. Evaluates the keys of its messages.
  *
  * @param signalsCompletion whether the method's work has ended when the method returns, or when its future completes
- * @param isAsync whether the method returns a future of its work
+ * @param isAsync whether the method returns a future
  * @param payload the type of payloads; {@code null} if the method takes no payload, or the type is not known
- * @param key evaluates the key of a message; if {@code null}, the key is the message attribute, or the message's ID if
- *     the message lacks the attribute
- * @param fingerprint evaluates the content to compare with other messages of the key; if {@code null}, bodies are
- *     compared
+ * @param key the key expression (for example {@code #payload.id}); if {@code null}, the key is the message attribute,
+ *     or else the message's ID
+ * @param fingerprint an expression for the content that all messages of a key must have in common; if {@code null},
+ *     their bodies are compared
  * @param scope the keys' scope; if {@code null}, the scope is the queue's name
- * @param timeout the longest time for which the method may run; {@code null} for no timeout
- * @param doubt settings for keys that must not simply run again
- * @param transaction the transaction that the method shares with its claim; {@code null} if the method's effects are
- *     not in the database
- * @param onMismatch what to do with a message whose key belongs to other content
+ * @param timeout the handler is interrupted after this time; {@code null} for no timeout
+ * @param doubt what to do with a key in doubt
+ * @param transaction the transaction that the method shares with its claim; {@code null} without {@code effects =
+ *     DATABASE}
+ * @param onMismatch what to do if a message has the key, but not the content, of an earlier message
  * @param whenKeyMissing what to do with a message without a key
  */
 public record ListenerMethod(
@@ -61,10 +61,10 @@ public record ListenerMethod(
         MissingKeyPolicy whenKeyMissing) {
 
     /**
-     * Returns the claim that a polled message needs, also if the message is part of a batch.
+     * Returns what is to be claimed for a polled message.
      *
      * @throws MissingKeyException if the message has no key
-     * @throws UnusableKeyException if the message has no usable key
+     * @throws UnusableKeyException if the message has a key that cannot be used
      */
     ClaimSpec spec(ReceivedMessage received) {
         SqsMessage polled = received.polled();
@@ -82,8 +82,9 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns a message's key. If the key is the message's ID, also returns the name of a message attribute: a copy of
-     * the message has the same key only if the sender puts the key into that attribute.
+     * Returns a message's key, for a message that may be copied to another queue. If the key is the message's ID, the
+     * copy has another ID. So the method also returns the message attribute into which the copy's sender must put the
+     * key.
      *
      * @throws UnusableKeyException if the message has no usable key
      */
@@ -94,8 +95,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the claim that an observed handler gets. If the message has no usable key, the handler still runs. The
-     * claim throws the reason only if the handler requests the key.
+     * Returns the claim object for an observed handler. The handler runs even if the message has no usable key. In this
+     * case, the claim object throws an exception when the handler requests the key.
      */
     Claim observedClaim(Message<?> message) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
@@ -113,7 +114,7 @@ public record ListenerMethod(
         }
     }
 
-    /** Applies the listener's policy to a message without a key. The message's ID is used in place of the key. */
+    /** Applies {@code whenKeyMissing} to a message without a key. The message's ID stands in for the key. */
     void specifyWithoutKey(ReceivedMessage received, MissingKeyException missing) {
         SqsMessage polled = received.polled();
         received.delivery()
@@ -149,8 +150,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns whether the listener ignores a key in the message attribute, because the listener has a key expression
-     * that does not name the attribute.
+     * Returns whether the listener ignores a key in the message attribute, because its key expression does not name the
+     * attribute.
      */
     public boolean ignoresKeyAttribute() {
         return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
@@ -162,8 +163,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the content to compare with the content of other messages of the key: the value of the fingerprint's
-     * expression, or the body if there is no expression.
+     * Returns the content that must be the same in all messages of a key: the value of the fingerprint expression, or
+     * else the body.
      *
      * @throws UnusableKeyException if the expression has no usable value
      */
@@ -174,12 +175,12 @@ public record ListenerMethod(
         return Content.ofValue(KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message)));
     }
 
-    /** Returns whether this method belongs to a listener's class, whose methods are chosen by the payload. */
+    /** Returns whether this method is one of several in a listener's class. */
     boolean isOfClass() {
         return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
     }
 
-    /** Returns whether this method takes the payloads that no other method of its class takes. */
+    /** Returns whether this method takes all payloads that no other method of its class takes. */
     boolean isDefault() {
         SqsHandler handler = AnnotatedElementUtils.findMergedAnnotation(method, SqsHandler.class);
         return handler != null && handler.isDefault();

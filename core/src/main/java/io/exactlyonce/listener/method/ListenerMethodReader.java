@@ -36,12 +36,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and rejects methods that violate {@link
- * ListenerRules}.
+ * Reads {@link ExactlyOnceListener} methods at startup, and finds the beans that they name. Rejects methods that
+ * violate {@link ListenerRules}.
  *
  * @param beans contains reconcilers and transaction managers
- * @param modes the modes and settings of listeners; resolves {@code ${...}}
- * @param transactions makes claim transactions for handlers whose effects are in the database
+ * @param modes the listeners' configuration
  */
 public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
 
@@ -52,11 +51,10 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                     + "SqsMessageListenerContainerFactory<?> original) { return configurer.prepare(original); }";
 
     /**
-     * Reads a method.
+     * Checks a method, and reads its annotation and configuration.
      *
-     * @param bean the bean that containers call; a proxy if the method claims keys
-     * @param declared the method of the bean's target class
-     * @param handler the method as Spring Cloud AWS calls it
+     * @param bean the bean that the container calls, usually a proxy
+     * @param handler the same method as Spring Cloud AWS calls it
      * @param resolvers make the method's arguments; empty if they are not known
      * @throws InvalidListenerException if the method violates a rule, or names a bean that does not exist
      */
@@ -99,8 +97,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
     }
 
     /**
-     * Returns the type of payloads. For an observed listener, an unfit type is only logged, and {@code null} is
-     * returned, because Spring Cloud AWS's own container reads the payloads.
+     * Returns the type of payloads. For an observed listener, an unsupported type is only logged, because Spring Cloud
+     * AWS reads the payloads in its own way.
      */
     private static @Nullable PayloadType payload(Payloads payloads, boolean isObserved) {
         if (!isObserved) {
@@ -115,11 +113,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    /**
-     * Returns the expression in an attribute; {@code null} if the attribute is blank.
-     *
-     * @param arguments called only if there is an expression
-     */
+    /** Returns the expression that an annotation's attribute contains; {@code null} if the attribute is blank. */
     private @Nullable KeyExpression expression(Purpose purpose, String said, Supplier<HandlerArguments> arguments) {
         String text = resolve(said);
         return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
@@ -138,7 +132,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 this::resolveInHeaders);
     }
 
-    /** Resolves placeholders in a header's name, as Spring does when it makes the method's arguments. */
+    /** Replaces placeholders such as {@code ${region}} in a header's name, as Spring does. */
     private String resolveInHeaders(String name) {
         if (!(beans instanceof ConfigurableBeanFactory configurable)) {
             return name;
@@ -147,7 +141,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return resolved == null ? "" : resolved;
     }
 
-    /** Returns the exception for a listener whose container factory does not prepare its containers to claim keys. */
+    /** Returns the exception for a listener whose container factory is not prepared to claim keys. */
     InvalidListenerException unprepared(ListenerDeclaration declared) {
         String factory = resolve(declared.seen().factory());
         return factory.isEmpty()

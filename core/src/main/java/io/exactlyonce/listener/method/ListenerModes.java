@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
 
 /**
- * The settings of all listeners. The configuration of a listener overrides the listener's annotation.
+ * The listeners' modes and policies. If a listener is configured by properties, these override its annotation.
  *
  * @param properties resolve {@code ${...}}
- * @param otherwise the default mode
- * @param configured the settings of single listeners, by the listener's ID
+ * @param otherwise the mode of listeners that set none
+ * @param configured the properties of single listeners. The map's keys are listener IDs
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
@@ -27,7 +27,6 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
             @Nullable MissingKeyPolicy whenKeyMissing,
             @Nullable Integer maxAttempts) {}
 
-    /** Creates settings in which no single listener is configured. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
         this(properties, otherwise, Map.of());
     }
@@ -47,16 +46,13 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
         return mode == ClaimMode.AS_CONFIGURED ? otherwise : mode;
     }
 
-    /**
-     * Returns a listener's policy for a key that comes with other content: the configured policy, or else the
-     * annotation's.
-     */
+    /** Returns what a listener does if a message has the key, but not the content, of an earlier message. */
     MismatchPolicy onMismatch(ListenerDeclaration declared) {
         MismatchPolicy own = own(declared).onMismatch();
         return own != null ? own : declared.annotation().onMismatch();
     }
 
-    /** Returns a listener's policy for messages without a key: the configured policy, or else the annotation's. */
+    /** Returns what a listener does with messages without a key. */
     MissingKeyPolicy whenKeyMissing(ListenerDeclaration declared) {
         MissingKeyPolicy own = own(declared).whenKeyMissing();
         return own != null ? own : declared.annotation().whenKeyMissing();

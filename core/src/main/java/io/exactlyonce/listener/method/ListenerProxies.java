@@ -24,21 +24,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * The proxies of a listener's bean, from the outermost, which the container calls, to the innermost, which calls the
- * object. A bean has several proxies if the application has several automatic proxy creators.
+ * The AOP proxies around a listener's bean. Usually there is one. There are several if the application has several
+ * automatic proxy creators.
  *
- * <p>Each automatic proxy of a listener that claims keys is a subclass of the bean's class. A proxy of interfaces would
- * have the parameters of the interface's methods, whose type variables may be unresolved. A subclass cannot override
- * private or final methods. A call of such a method runs on the proxy itself, whose fields are null.
+ * <p>Each automatic proxy of a listener that claims keys must be a subclass of the bean's class. The methods of an
+ * interface could have other parameter types, such as an unresolved {@code T}. But a subclass cannot override private
+ * or final methods. Such a method would run on the proxy itself, whose fields are null.
  *
- * @param all the proxies from the outermost; empty if the bean has no proxy
- * @param target the object behind the proxies; the innermost proxy if its object can change
+ * @param all the proxies from the outermost, which the container calls, to the innermost; empty if the bean has no
+ *     proxy
+ * @param target the bean itself; the innermost proxy if it changes its target at runtime
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
     /**
-     * Annotations of methods that frameworks call through the bean's proxy. Annotations of lifecycle methods are not in
-     * this list, because Spring calls lifecycle methods on the object behind the proxy.
+     * Frameworks call a method with one of these annotations through the bean's proxy. Lifecycle annotations are not
+     * listed, because Spring calls lifecycle methods on the bean itself.
      */
     private static final List<String> CALLED_ON_THE_BEAN = List.of(
             SqsListener.class.getName(),
@@ -87,10 +88,11 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns the proxy in which the transaction of a method's claim begins; {@code null} if no proxy claims keys.
+     * Returns the proxy that begins the transaction in which a method's key is claimed; {@code null} if no proxy claims
+     * keys.
      *
-     * <p>If several proxies claim keys, returns the innermost of them that is not inside an application's transaction.
-     * In this way advice such as retries stays outside of the claim's transaction.
+     * <p>If several proxies claim keys, returns the innermost one that is outside of the application's own transaction.
+     * So advice such as retries stays outside of the claim's transaction.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;
@@ -122,7 +124,7 @@ record ListenerProxies(List<Advised> all, Object target) {
         return within;
     }
 
-    /** Returns the advisor that adds the steps of an invocation; {@code null} if no proxy has it. */
+    /** Returns the advice that claims keys; {@code null} if no proxy has it. */
     @Nullable ExactlyOnceAdvisor claiming() {
         for (Advised proxy : all) {
             for (Advisor advisor : proxy.getAdvisors()) {
@@ -139,8 +141,7 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether calls of a method bypass the object behind the proxy. A method that the proxy cannot override
-     * runs on the proxy itself, whose fields are null. Static methods bypass the object, too.
+     * Returns whether a proxy cannot intercept a method, because the method is static, final or not visible.
      *
      * @param type the bean's class
      */
@@ -152,8 +153,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether a method is visible to a proxy, so that the proxy can override the method. The proxy is in the
-     * package of the bean's class.
+     * Returns whether a proxy can see a method, and so can override it. The proxy is in the package of the bean's
+     * class.
      */
     private static boolean isVisible(Method method, int modifiers, Class<?> type) {
         if (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)) {
@@ -166,10 +167,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Rejects a bean if frameworks call a method of the bean that a proxy cannot override. The method would run on the
-     * proxy itself, whose fields are null.
-     *
-     * @throws InvalidListenerException if the bean has such a method
+     * Rejects a bean if frameworks call one of its methods that a proxy cannot override, such as a private {@code
+     * @Scheduled} method. The method would run on the proxy itself, whose fields are null.
      */
     static void requireOthersFit(ListenerDeclaration listener, Class<?> type, ListenerModes modes) {
         MethodFilter broken = method -> !Modifier.isStatic(method.getModifiers())
@@ -190,18 +189,15 @@ record ListenerProxies(List<Advised> all, Object target) {
         return CALLED_ON_THE_BEAN.stream().anyMatch(annotations::isPresent);
     }
 
-    /**
-     * Returns whether a method is a listener that claims keys. {@link ListenerRules} reject such a method if a proxy
-     * cannot override it.
-     */
+    /** Returns whether a method is a listener that claims keys. {@link ListenerRules} check such methods. */
     private static boolean isClaimed(Class<?> type, Method method, ListenerModes modes) {
         ListenerDeclaration declared = ListenerDeclaration.find(type, method);
         return declared != null && !modes.isObserved(declared);
     }
 
     /**
-     * Lets Spring create the bean's proxy as a subclass of the bean's class. Has an effect only while Spring searches
-     * the bean's advice, because Spring reads the setting afterwards.
+     * Makes the bean's proxy a subclass of the bean's class. Must be called while Spring collects the bean's advice,
+     * just before Spring creates the proxy.
      */
     static void extendClass(BeanFactory beans) {
         String bean = ProxyCreationContext.getCurrentProxiedBeanName();

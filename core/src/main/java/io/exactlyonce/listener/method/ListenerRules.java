@@ -41,11 +41,15 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.PlaceholderResolutionException;
 
 /**
- * Rejects a listener method in three cases: the method could run unclaimed, its claim could be completed before its
- * work is done, or its message could be deleted before its claim is completed. The checks throw {@link
- * InvalidListenerException}.
+ * Rejects a listener method at startup if it could break the exactly-once guarantee:
+ * <ul>
+ * <li>The method could run without a claim.
+ * <li>The claim could be completed before the method's work is done.
+ * <li>The message could be deleted before the claim is completed.
+ * </ul>
+ * The checks throw {@link InvalidListenerException}.
  *
- * @param returned the method's return type, resolved by the bean's class
+ * @param returned the method's return type, with the bean's type arguments
  * @param properties resolve {@code ${...}}
  */
 public record ListenerRules(ListenerDeclaration declared, ResolvableType returned, PropertyResolver properties) {
@@ -76,7 +80,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     /**
      * Checks a listener that claims keys.
      *
-     * @param bean the proxy that containers call
+     * @param bean the proxy that the container calls
      */
     void requireFit(Object bean) {
         requireFitAttributes();
@@ -88,12 +92,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Checks an observed listener by the rules for listeners that claim keys. Logs each violation, because startup
-     * would fail with {@code mode = enforce}.
+     * Checks an observed listener, and logs what would fail with {@code mode = enforce}.
      *
      * @param type the bean's class
-     * @return whether the handler has finished its work when the handler returns, and leaves it to the container to
-     *     delete the message
+     * @return whether the handler returns only when its work is done, and does not acknowledge messages itself
      */
     boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
@@ -104,10 +106,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return hasFitShape && leavesAcknowledgement;
     }
 
-    /**
-     * Runs a check of an observed listener, and returns whether the listener passes. Logs a violation instead of
-     * throwing it, because only listeners that claim keys must pass.
-     */
+    /** Returns whether an observed listener passes a check. If it fails, the problem is only logged. */
     static boolean isFit(Runnable check) {
         try {
             check.run();
@@ -136,7 +135,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "make it a non-final instance method that is public or protected");
     }
 
-    /** Rejects an invalid limit on attempts, and combinations of attributes in which one attribute has no effect. */
+    /** Rejects an invalid {@code maxAttempts}, and attributes that have no effect together with others. */
     private void requireFitAttributes() {
         ExactlyOnceListener says = declared.annotation();
         boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
@@ -170,13 +169,14 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects a policy for messages without a key in two cases:
+     * Rejects a value of {@code whenKeyMissing} that makes no sense for the listener:
      * <ul>
-     * <li>The listener has no key expression. The policy would never apply, because each message has a key.
-     * <li>The handler runs in its claim's transaction, but the policy would run the handler without a claim.
+     * <li>Without a key expression, each message has a key.
+     * <li>With {@code effects = DATABASE}, the handler runs in its claim's transaction, so it cannot run without a
+     * claim.
      * </ul>
      *
-     * @param whenKeyMissing the policy of the annotation, or of the listener's configuration
+     * @param whenKeyMissing from the annotation, or from the listener's configuration
      */
     void requireFit(MissingKeyPolicy whenKeyMissing) {
         ExactlyOnceListener says = declared.annotation();
@@ -206,7 +206,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 isAsync() && declared.annotation().effects() == Effects.DATABASE,
                 "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
                 "do the work in the method itself, or set effects = EXTERNAL");
-        // Spring Cloud AWS does not wait for a future that a method of a class returns.
+        // If a class has several handler methods, Spring Cloud AWS does not wait for their futures.
         refuseIf(
                 isAsync() && declared.shared(),
                 "its result is asynchronous, which handlers of a class do not support",
@@ -218,8 +218,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Returns the type of the results that are stored with keys. Returns {@code NONE} if the method returns nothing, or
-     * takes batches.
+     * Returns the type of the results that are stored with keys. Returns {@code NONE} if no results are stored, as for
+     * {@code void} methods and batches.
      */
     ResolvableType storedResult() {
         Class<?> raw = result().toClass();
@@ -238,7 +238,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
         Class<?> type = returned.toClass();
-        // The library replaces the method's future by a future that completes when the outcome is recorded.
+        // The container gets another future in place of the method's future. The other future completes when the
+        // claim's outcome is recorded.
         refuseIf(
                 isAsync() && !type.isAssignableFrom(CompletableFuture.class),
                 "it returns %s, which cannot be replaced by another future".formatted(type.getName()),
@@ -257,7 +258,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         }
     }
 
-    /** Returns the type of the result; for a future, the type of its value. */
+    /** Returns the return type. If the method returns a future, returns the type of the future's value. */
     private ResolvableType result() {
         return isAsync() ? returned.as(CompletionStage.class).getGeneric(0) : returned;
     }
@@ -274,12 +275,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 : RETURN_THE_WORK;
     }
 
-    /** Returns whether a method takes a collection, and so counts as a method that takes batches. */
+    /** Returns whether a method takes batches. Any parameter that is a collection counts. */
     static boolean isBatch(Method method) {
         return Arrays.stream(method.getParameterTypes()).anyMatch(Collection.class::isAssignableFrom);
     }
 
-    /** Returns the parameter by which a batch method takes its messages; {@code null} if there is none. */
+    /** Returns the parameter that takes a batch's messages; {@code null} if there is none. */
     static @Nullable MethodParameter list(Method method) {
         return parameters(method)
                 .filter(parameter ->
@@ -331,10 +332,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects batch methods in a listener's class, because Spring Cloud AWS chooses among the methods of a class by the
-     * payload of a single message.
-     *
-     * @throws InvalidListenerException if one of the methods takes batches
+     * Rejects batch methods in a class with several handler methods. Spring Cloud AWS chooses the method by the payload
+     * of a single message.
      */
     public static void requireSingleMessages(List<Method> handlersOfAClass) {
         handlersOfAClass.stream().filter(ListenerRules::isBatch).findFirst().ifPresent(method -> {
@@ -346,9 +345,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Rejects a listener that could delete a message in another way than the library, which first records that the
-     * message's key is completed. A handler could delete the message earlier. An acknowledgement mode could delete the
-     * message after a failure. In both cases the message could be lost.
+     * Rejects a listener that could delete a message itself, through an {@code Acknowledgement} or its acknowledgement
+     * mode. The message could be deleted before its key is completed, or after a failure, and would be lost.
      */
     void requireNoAcknowledgement() {
         String mode = properties.resolveRequiredPlaceholders(declared.seen().acknowledgementMode());

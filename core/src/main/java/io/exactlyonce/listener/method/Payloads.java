@@ -18,19 +18,16 @@ import org.springframework.messaging.handler.annotation.support.MessageMethodArg
 import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
-/**
- * Finds the parameter by which a listener method takes the payload, by the same rules as Spring Cloud AWS. Reads the
- * full type of the payload.
- */
+/** Finds the parameter that takes the payload, and reads its full type. Follows the rules of Spring Cloud AWS. */
 record Payloads(
         ListenerDeclaration declared, List<MethodParameter> parameters, List<HandlerMethodArgumentResolver> resolvers) {
 
     /**
-     * Returns the type of payloads.
+     * Returns the type of payloads; {@code null} if the method takes no payload, or if the payload's parameter is not
+     * known.
      *
-     * @return {@code null} if the method takes no payload, or the parameter that takes the payload is not known
-     * @throws InvalidListenerException if the type has an unresolved type variable, or is an SNS notification of other
-     *     content than text
+     * @throws InvalidListenerException if the type contains an unresolved {@code T}, or is an SNS notification whose
+     *     message is not text
      */
     @Nullable PayloadType type() {
         for (MethodParameter parameter : parameters) {
@@ -52,8 +49,8 @@ record Payloads(
     }
 
     /**
-     * Returns whether a parameter takes the payload. If the resolvers are not known, returns false for a listener on a
-     * method, and decides by type and annotations for the methods of a class.
+     * Returns whether a parameter takes the payload. If the resolvers are not known, only methods of a listener's class
+     * get an answer, by the parameter's type and annotations.
      */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {
@@ -85,8 +82,8 @@ record Payloads(
     }
 
     /**
-     * Rejects an SNS notification whose type argument is other than {@code String} or {@code Object}. Spring Cloud AWS
-     * reads the message of a notification as a JSON text, and fails if the type argument is not a class.
+     * Permits only {@code SnsNotification<String>} and {@code SnsNotification<Object>}, because Spring Cloud AWS reads
+     * the message of a notification as text.
      */
     private void requireTextOfNotifications(ResolvableType type) {
         if (SnsNotification.class.isAssignableFrom(type.toClass())) {

@@ -23,15 +23,16 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method with effects in the database in two cases:
+ * Checks the method's own transaction, such as {@code @Transactional}, with {@code effects = DATABASE}. Rejects the
+ * method in two cases:
  * <ul>
- * <li>The method's own transaction, such as that of {@code @Transactional}, would begin before the claim's transaction.
- * <li>The method's own transaction could not join the claim's transaction, because of its settings.
+ * <li>Its transaction would begin before the claim's transaction.
+ * <li>Its transaction could not join the claim's transaction, because of its settings.
  * </ul>
  */
 record TransactionRules(ListenerDeclaration declared) {
 
-    /** The propagations that suspend an open transaction, or refuse to work in one. */
+    /** Propagations with which the method would not take part in the claim's transaction. */
     private static final Map<Integer, String> LEAVING = Map.of(
             TransactionDefinition.PROPAGATION_REQUIRES_NEW, "REQUIRES_NEW",
             TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",
@@ -39,12 +40,13 @@ record TransactionRules(ListenerDeclaration declared) {
 
     private static final String BUT = "effects = DATABASE, but @Transactional";
 
-    /** A method's own transaction, from an annotation or from configuration, and the advice that begins it. */
+    /** The settings of the method's own transaction, and the advice that begins it. */
     private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
 
     /**
-     * Returns the method's own transaction; {@code null} if there is none. Rejects a transaction that would begin
-     * before the claim's transaction, because the method's writes would be committed after the claim is completed.
+     * Returns the method's own transaction; {@code null} if there is none. Rejects a transaction that begins before the
+     * claim's transaction. The method's writes would be committed only after the claim is completed, and a crash in
+     * between would lose them.
      */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
@@ -77,19 +79,19 @@ record TransactionRules(ListenerDeclaration declared) {
         return source == null ? null : source.getTransactionAttribute(method, type);
     }
 
-    /** Returns whether an advisor begins or joins a transaction around a method of an object. */
+    /** Returns whether an advisor begins a transaction around a method, or joins one. */
     static boolean begins(Advisor advisor, Method method, Object target) {
         return advisor.getAdvice() instanceof TransactionInterceptor advice
                 && attribute(advice, method, AopUtils.getTargetClass(target)) != null;
     }
 
     /**
-     * Checks that the method's own transaction can join the claim's transaction. Returns the settings with which the
-     * claim's transaction must begin: the settings of the method's own transaction, because timeout and isolation level
-     * can be set only at the beginning.
+     * Checks that the method's own transaction can join the claim's transaction. The claim's transaction begins first.
+     * So it must have the method's timeout and isolation level, which cannot be changed later.
      *
      * @param manager begins the claim's transaction
-     * @param name the name by which the listener chose this manager; empty for the default manager
+     * @param name the manager's name in the listener's annotation; empty for the default manager
+     * @return the settings with which the claim's transaction must begin
      */
     TransactionAttribute requireJoining(
             Object bean, BeanFactory beans, PlatformTransactionManager manager, String name) {
@@ -120,9 +122,7 @@ record TransactionRules(ListenerDeclaration declared) {
         return attribute;
     }
 
-    /**
-     * Returns the names of the exceptions after which the method's own transaction would commit, separated by commas.
-     */
+    /** Returns the exceptions in {@code noRollbackFor}, separated by commas. */
     private static String committing(TransactionAttribute attribute) {
         List<RollbackRuleAttribute> rules =
                 attribute instanceof RuleBasedTransactionAttribute ruled ? ruled.getRollbackRules() : List.of();
@@ -154,8 +154,8 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     /**
-     * Returns the transaction manager that the advice uses if {@code @Transactional} names none; {@code null} if there
-     * are several managers.
+     * Returns the transaction manager for a {@code @Transactional} that names none; {@code null} if there are several
+     * managers.
      */
     private static @Nullable TransactionManager usual(Own own, BeanFactory beans) {
         String ofType = BeanFactoryAnnotationUtils.getQualifierValue(own.type());
@@ -163,7 +163,7 @@ record TransactionRules(ListenerDeclaration declared) {
             try {
                 return named(beans, ofType);
             } catch (NoSuchBeanDefinitionException none) {
-                // The qualifier names something other than a transaction manager.
+                // The qualifier belongs to a bean of another type.
             }
         }
         TransactionManager configured = own.advice().getTransactionManager();

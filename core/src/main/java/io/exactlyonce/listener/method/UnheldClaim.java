@@ -6,12 +6,12 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.function.Supplier;
 
 /**
- * A substitute for a claim. A handler gets a substitute for a message without a key, and in observe mode, in which
- * handlers do not wait for the claim store. The substitute has only data from the message.
+ * A claim object for a handler that runs without a claim: in observe mode, or for a message without a key. The object
+ * has only data from the message.
  *
- * @param claimed returns the key that would be claimed, or throws if the message has no usable key
+ * @param claimed returns the message's key, or throws if the message has no usable key
  * @param attempt how often SQS has delivered the message
- * @param reason why no key is claimed, and the remedy
+ * @param reason why no key is claimed, and what to do about it
  */
 record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) implements Claim {
 
@@ -24,7 +24,7 @@ record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) imple
                     + " leave the call out for such a message";
 
     /**
-     * Returns the substitute for a message without a usable key.
+     * Returns a claim object for a message without a usable key.
      *
      * @param why thrown by each method that needs the key
      */

@@ -31,21 +31,21 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 
 /**
- * Wraps the listener of a container, and changes nothing. The listener gets the same messages on the same thread. The
- * container gets the same future and the same exceptions. The wrapper itself throws nothing, whatever is wrong with a
- * message.
+ * Watches what the listener of a container does, for observe mode. The wrapper changes nothing: the listener gets the
+ * same messages on the same thread, and the container gets the same results and exceptions. The wrapper itself throws
+ * nothing.
  *
- * <p>The wrapper observes a handler's outcome, because an interceptor could not. If an error handler swallows a
- * failure, an interceptor gets a success. If an earlier interceptor fails, a later interceptor is not called.
+ * <p>An interceptor could not watch outcomes reliably. If an error handler swallows a failure, an interceptor sees a
+ * success. If an earlier interceptor fails, later interceptors are not called.
  *
- * <p>This class is also the container's first interceptor. As an interceptor, it reads keys from the messages as they
- * were polled, as enforce mode does.
+ * <p>This class is also the container's first interceptor, so that it reads keys before other interceptors change the
+ * messages.
  *
- * @param unknownQueue counted as the queue of messages whose queue is not known
- * @param lease the lease of claims if no lease is configured
- * @param ownKeys gets the URL of a message's queue, and throws if keys of the queue must not be recorded
- * @param signalsCompletion whether the work of a handler has ended when the handler returns; called for each message,
- *     because the container may still be configured after this object is made
+ * @param unknownQueue the name under which messages are counted if their queue is not known
+ * @param lease how long a claim lasts if no lease is configured
+ * @param ownKeys throws an exception if keys of a queue must not be recorded; gets the queue's URL
+ * @param signalsCompletion whether a handler's work has ended when the handler returns; called for each message,
+ *     because the container's configuration may still change
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -58,8 +58,8 @@ record ObservedListener<T>(
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /**
-     * Suppliers that start an observed run, by receipt handle. The map has one supplier for each message that this
-     * thread is passing to the listener.
+     * The messages that this thread is about to pass to the listener. The map's keys are receipt handles. Each supplier
+     * starts the observation of its message.
      */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
@@ -86,9 +86,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Reads the key of a message, and returns a supplier that starts the message's run. If the key is not usable, or if
-     * keys of the queue must not be recorded, the supplier reports that the message is not observed. The application's
-     * key expressions and converters may throw exceptions, which do not reach the caller.
+     * Reads the key of a message, but records nothing yet. The returned supplier starts the observation, or reports why
+     * there is none (for example an unusable key). Exceptions of key expressions and converters do not reach the
+     * caller.
      */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
@@ -110,10 +110,7 @@ record ObservedListener<T>(
         }
     }
 
-    /**
-     * Passes the executor on to the wrapped listener. Spring Cloud AWS's adapter of a blocking listener needs the
-     * executor to run the listener.
-     */
+    /** Passes the executor on to the wrapped listener, which may need it to run a blocking handler. */
     @Override
     public void setTaskExecutor(TaskExecutor taskExecutor) {
         if (original instanceof TaskExecutorAware aware) {
@@ -136,7 +133,7 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            // The result's type is left open, because a handler's future may have a result of another type than Void.
+            // The cast avoids a ClassCastException: a handler's future may have a value, although Void is declared.
             Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
                         ended(runs, failure);
                         return null;
@@ -148,7 +145,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Returns the run of each message; {@code null} for a message that is not observed. */
+    /** Starts the observation of each message. An item is {@code null} if its message is not observed. */
     private List<@Nullable ObservedRun> begin(Collection<Message<T>> messages) {
         Map<String, Supplier<@Nullable ObservedRun>> known = POLLED.get();
         POLLED.remove();
@@ -160,8 +157,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Starts a run. If an interceptor has moved the message to another thread, the supplier is not found on this
-     * thread, so the key is read now.
+     * Starts the observation of a message. If an interceptor has moved the message to another thread, its key is read
+     * now.
      */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
@@ -174,9 +171,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Reports the ends of runs. If a batch handler has named failed messages, the other messages count as successful.
-     * Their effects have happened, although SQS redelivers all messages of the batch. If it is not known whether the
-     * work has ended, no key counts as completed.
+     * Records how the handler of each message ended. If a batch handler has named the messages that failed, the other
+     * messages count as successful, although SQS redelivers them too. If the handler returned before its work was done,
+     * no key counts as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null
@@ -193,7 +190,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Returns whether an exception is one in which Spring Cloud AWS or a future wraps the exception of a handler. */
+    /** Returns whether an exception only wraps the exception of a handler. */
     private static boolean isWrapper(Throwable thrown) {
         return thrown instanceof ListenerExecutionFailedException
                 || thrown instanceof AsyncAdapterBlockingExecutionFailedException

@@ -21,14 +21,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
 
 /**
- * Adds observers to the containers of observed listeners. The containers' components, options and acknowledgements stay
- * as the application's factory creates them.
+ * Wraps the listeners of containers in observe mode with {@link ObservedListener}. The containers keep the
+ * application's own configuration.
  */
 public final class ObservedListeners {
 
     /**
-     * SQS's default visibility timeout. The queue is assumed to have this timeout, because reading the queue's own
-     * timeout needs a permission that the application may lack.
+     * SQS's default visibility timeout, for a container that sets none. The queue may have another one, but the
+     * application may not be permitted to read it.
      */
     private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
 
@@ -36,18 +36,17 @@ public final class ObservedListeners {
 
     private final ObjectFactory<ObservedClaims> claims;
 
-    /** @param claims records observations; made when the first listener is observed */
+    /** @param claims records what is observed; created with the first observed listener */
     public ObservedListeners(ObjectFactory<ObservedClaims> claims) {
         this.claims = claims;
     }
 
     /**
-     * Adds observers to a container whose listener is only observed. The observing interceptor comes before the
-     * interceptors that the application's factory adds later.
+     * Wraps the listener of a new container if the listener is in observe mode.
      *
-     * @param made the new container, which has its listener, but not yet the components that its factory adds later
+     * @param made the new container, to which its factory has not added interceptors yet
      * @param endpoint Spring Cloud AWS's description of the listener
-     * @param queues compares the queues of observed listeners with the queues of other listeners
+     * @param queues compares the queues of all listeners
      */
     public void setUp(
             MessageListenerContainer<?> made,
@@ -89,16 +88,16 @@ public final class ObservedListeners {
                 shared.observing(id),
                 signalsCompletion);
         container.setAsyncMessageListener(observed);
-        // A container that is set up a second time still has the interceptor of the first time.
+        // The interceptor is already there if the container is set up a second time.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
             container.addMessageInterceptor(observed);
         }
     }
 
     /**
-     * Returns whether the container deletes messages when their handlers return. Returns false if the application has
-     * its own component factories, because these may delete messages in another way. Called for each message, because
-     * options and component factories may change until the container starts.
+     * Returns whether the container deletes messages when their handlers return. An application's own component
+     * factories may delete them in another way. Called for each message, because the configuration may change until the
+     * container starts.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL
@@ -106,9 +105,8 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns a lease of nine tenths of a visibility timeout. A claim begins later than the visibility timeout of its
-     * message, but with this lease ends earlier. So if a worker dies, its claim has expired when SQS redelivers the
-     * message. The redelivery then counts as a takeover, and not as an overlap.
+     * Returns a lease of nine tenths of the visibility timeout. If a worker dies, its claim has then expired when SQS
+     * redelivers the message. So the redelivery counts as a takeover, and not as two handlers at the same time.
      */
     static VisibilityWindow lease(@Nullable Duration visibilityTimeout) {
         long seconds = Math.max(1, (visibilityTimeout == null ? USUAL_WINDOW : visibilityTimeout).toSeconds() * 9 / 10);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs at startup the settings of the application's container factory that are ignored, or behave differently, for
- * claimed messages. Each listener with such settings gets one line.
+ * Logs at startup which settings of the application's container factory do not work as usual for listeners that claim
+ * keys. Each such listener gets one line.
  */
 public final class ContainerDifferences {
 
@@ -26,11 +26,11 @@ public final class ContainerDifferences {
     private ContainerDifferences() {}
 
     /**
-     * Logs a listener's differences: at WARN if a setting is ignored, or else at INFO.
+     * Logs one line about a listener: at WARN if a setting is ignored, or at INFO if settings only behave differently.
      *
      * @param container the container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, and so after interceptors
-     * @param longestBuffered the longest time for which deletes may be collected before they are sent
+     * @param longestBuffered deletes are collected for this time at most before they are sent
      */
     public static void log(
             String listener,
@@ -82,10 +82,7 @@ public final class ContainerDifferences {
         }
     }
 
-    /**
-     * Returns a text about the option that would buffer deletes for longer than permitted; {@code null} if no option
-     * would.
-     */
+    /** Describes an option of the application that would delay deletes for too long; {@code null} if there is none. */
     private static @Nullable String buffering(SqsMessageListenerContainer<?> container, Duration longestBuffered) {
         boolean isFifo = container.getQueueNames().stream().anyMatch(FifoUtils::isFifo);
         Duration interval = Objects.requireNonNullElse(

@@ -9,23 +9,21 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener together with one of its queues. Compares itself with other listeners and their queues.
+ * A listener and one of its queues. Finds conflicts with other listeners.
  *
- * @param place the queue's name, URL or ARN as the listener names it; the queue's URL once the client has found the
- *     queue
- * @param address where the queue is, as far as that is known
+ * @param place the queue's name, URL or ARN from the annotation; later its URL, when the client has found the queue
+ * @param address the queue's account, region and server, as far as they are known
  * @param isFound whether the client has found the queue
  */
 record ListenedQueue(String id, String place, QueueAddress address, boolean isFound, ListenerMethod method) {
 
-    /** The logger of {@link SharedQueues}, which starts the comparisons. */
+    /** Logs under the name of {@link SharedQueues}, which compares listeners at startup. */
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
     static ListenedQueue configured(String id, String place, ListenerMethod method) {
         return new ListenedQueue(id, place, QueueAddress.configured(place), false, method);
     }
 
-    /** Returns the same listener with the queue that the client has found. */
     ListenedQueue at(QueueAddress found, String url) {
         return new ListenedQueue(id, url, found, true, method);
     }
@@ -43,11 +41,8 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
     }
 
     /**
-     * Checks that this listener and another one do not share keys by chance. Two listeners may share keys if they are
-     * on the same queue, or if both have set the scope.
-     *
-     * @throws InvalidListenerException if the listeners are on different queues and have the same scope, and one of
-     *     them has not set the scope
+     * Checks that two listeners do not share keys by mistake. Listeners on different queues may have the same scope
+     * only if both have set it.
      */
     void requireOwnKeys(ListenedQueue added) {
         boolean sharesByChance = scope().equals(added.scope())
@@ -84,7 +79,9 @@ record ListenedQueue(String id, String place, QueueAddress address, boolean isFo
         }
     }
 
-    /** Logs at WARN if another listener with the same scope has other settings for its keys. */
+    /**
+     * Logs at WARN if another listener with the same scope has other values of {@code effects} or {@code whenInDoubt}.
+     */
     void compareInScope(ListenedQueue added) {
         if (method.annotation().effects() != added.method.annotation().effects()) {
             log.warn(

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 public final class ListenerRegistry {
 
     /**
-     * The prefix of the listener IDs that Spring Cloud AWS generates. The number after the prefix may change when the
-     * application's code changes.
+     * Listeners without an ID of their own get this ID and a number from Spring Cloud AWS. The number may change with
+     * the application's code.
      */
     private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
 
@@ -24,7 +24,7 @@ public final class ListenerRegistry {
         queues.add(added);
     }
 
-    /** Replaces the name of a queue, as the listener uses it, by the queue that the listener's client has found. */
+    /** Replaces a queue by the same queue with its full address, when the listener's client has found it. */
     void replace(ListenedQueue named, ListenedQueue found) {
         queues.set(queues.indexOf(named), found);
     }
@@ -43,7 +43,7 @@ public final class ListenerRegistry {
         return others;
     }
 
-    /** Returns the ids that the application gives to its listeners, sorted. */
+    /** Returns the IDs that the application itself gives to its listeners, sorted. */
     public Set<String> ids() {
         return queues.stream()
                 .map(ListenedQueue::id)

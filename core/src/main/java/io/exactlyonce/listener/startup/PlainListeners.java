@@ -13,9 +13,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs at WARN at startup if a listener that claims no keys is on the queue of a listener that claims keys. SQS
- * delivers a message to any listener of its queue, so the listener without claims may handle a message that was already
- * handled. Listeners of other applications are not detected.
+ * Logs at WARN at startup if two listeners share a queue, but only one of them claims keys. SQS delivers each message
+ * to any one of them. So the listener without claims may repeat what the other one has done. Listeners of other
+ * applications are not detected.
  */
 public final class PlainListeners implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -28,9 +28,7 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
         this.listeners = listeners;
     }
 
-    /**
-     * Compares the listeners when containers have started. Ignores the events of child contexts, which come earlier.
-     */
+    /** Compares the listeners when their containers exist. Events of child contexts come earlier, and are ignored. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         ApplicationContext beans = refreshed.getApplicationContext();

@@ -27,7 +27,7 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
  * Thrown if a listener's queue cannot be read at startup, because the queue is missing, unreachable or forbidden. The
- * remedy in the message depends on the cause: credentials, region, endpoint, rights or the queue itself.
+ * message names a remedy, for example to correct the region or the credentials.
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
@@ -40,8 +40,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                     + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
     /**
-     * The reason for a failed lookup of a queue, derived from the SDK's exception and its causes. If several reasons
-     * match, the first of them in this order counts.
+     * The reason why a queue was not found, judged by the SDK's exception and its causes. The first constant that
+     * matches is used.
      */
     private enum Problem {
         /** SQS answers that this region and account have no such queue. */
@@ -64,8 +64,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
         /**
-         * No credentials were found, so no request was sent. The SDK has no exception type for this case, so the text
-         * of its exception is compared.
+         * No credentials were found, so no request was sent. The SDK has no special exception for this, so its text is
+         * compared.
          */
         NO_CREDENTIALS(
                 cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),
@@ -82,8 +82,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
         /**
-         * No server listens at the address, or the server has not answered in time. If the SDK cannot connect, its
-         * exception may also report that its pool had no connection in time.
+         * No server listens at the address, or it does not answer in time. If connecting fails, the SDK may also report
+         * that its pool had no connection.
          */
         UNREACHABLE(
                 cause -> cause instanceof IOException
@@ -140,19 +140,15 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Creates an exception.
-     *
      * @param queue the queue's name, URL or ARN as configured
-     * @param region the region that the client calls, as a text for people
-     * @param endpoint the configured endpoint; {@code null} if the client calls AWS's endpoint of the region
+     * @param region the region that the client calls, or "unknown"
+     * @param endpoint the configured endpoint; {@code null} if the client uses AWS's own endpoint of the region
      */
     QueueUnavailableException(String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
         this(Problem.of(cause), queue, listener, region, withoutSecrets(endpoint), cause);
     }
 
-    /**
-     * Returns an endpoint with only its protocol, host and port, because user, path and parameters may contain secrets.
-     */
+    /** Returns only protocol, host and port of an endpoint, because the other parts may contain secrets. */
     private static @Nullable String withoutSecrets(@Nullable URI endpoint) {
         if (endpoint == null) {
             return null;
@@ -197,7 +193,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Checks that a client implements all operations that the listener uses later.
+     * Checks that a client implements all operations that a listener needs, because an application's wrapper may lack
+     * some.
      *
      * @throws QueueUnavailableException if an operation is missing
      */
@@ -209,8 +206,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /**
-     * Returns the exception for a client's failed lookup, with the client's region and endpoint. Region and endpoint
-     * may be unknown if the client is a class other than the SDK's own, such as an application's decorator.
+     * Returns the exception for a failed lookup of a queue. The message names the client's region and endpoint, unless
+     * the client is an application's wrapper that does not return them.
      */
     public static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<StackTraceElement> unsupported = Causes.of(cause)

@@ -17,8 +17,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs at WARN at startup if a connection pool is too small for its handlers with {@code effects = DATABASE}. Each such
- * handler occupies a connection while it runs. If all connections are occupied, claims of other deliveries wait.
+ * Logs at WARN at startup if a database connection pool is too small for its listeners. With {@code effects =
+ * DATABASE}, each running handler occupies a connection. If all connections are occupied, other claims wait.
  */
 public final class SharedPools implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -27,10 +27,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     private final List<Demand> demands = new CopyOnWriteArrayList<>();
     private final Set<Pool> warned = ConcurrentHashMap.newKeySet();
 
-    /**
-     * A listener, the pool of its transactions, and the number of its handlers that may run at once, each with a
-     * connection.
-     */
+    /** How many connections of a pool a listener may use at once: one for each running handler. */
     private record Demand(String listener, Pool pool, int handlers) {}
 
     /** Adds a listener when its container is made. */
@@ -46,9 +43,8 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     }
 
     /**
-     * Returns how many handlers of a queue may run at once. If the handler takes batches, all batches are assumed to be
-     * full. If FIFO groups are handled in parallel batches, each batch may have only one message, and so each message
-     * counts.
+     * Returns how many handlers of a queue may run at once. A batch handler is assumed to get full batches. But if each
+     * FIFO group has batches of its own, a batch may have only one message.
      */
     private static int handlers(String queue, SqsContainerOptions options, ListenerMethod method) {
         int messages = options.getMaxConcurrentMessages();

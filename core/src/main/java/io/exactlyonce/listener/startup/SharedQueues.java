@@ -19,19 +19,19 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Compares the listeners of an application that share a queue or a scope.
+ * Finds listeners of an application that share a queue or a scope in a dangerous way.
  *
- * <p>Startup fails if two different queues have the same name, because their listeners then have the same scope by
- * default. Messages of one queue would be deleted as duplicates of messages of the other queue. Listeners of different
- * queues may share keys only if both listeners set {@code scope}.
+ * <p>For example, two queues in different regions may have the same name. Their listeners then have the same scope by
+ * default, and messages of one queue would be deleted as duplicates of the other queue's messages. So startup fails,
+ * unless both listeners set {@code scope}.
  *
- * <p>Differences between listeners that share a queue or a scope are logged at WARN. For example, SQS may redeliver a
- * message to another listener of the queue, and a listener with another scope handles the message again. {@link
- * PlainListeners} checks listeners that claim no keys. Listeners of other applications are not detected.
+ * <p>Smaller differences are logged at WARN. For example, two listeners of one queue may have different scopes. If a
+ * message is redelivered to the other listener, it is handled again. {@link PlainListeners} checks listeners that claim
+ * no keys. Listeners of other applications are not detected.
  *
- * <p>Queues are compared twice. When a container is made, the names or URLs that its listener uses are compared. When a
- * container starts, its client has found the queues, so regions, accounts and servers are compared, too. For a listener
- * in observe mode, the second comparison takes place at the first message of a queue.
+ * <p>Queues are compared twice. When a container is made, only the names or URLs in the annotation are known. When it
+ * starts, its client has found the queues, so regions, accounts and servers are compared, too. For a listener in
+ * observe mode, the second comparison takes place at the first message of a queue.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE) // Runs before checks that remember a subscription.
 public final class SharedQueues implements SubscriptionCheck {
@@ -48,8 +48,7 @@ public final class SharedQueues implements SubscriptionCheck {
     /**
      * Adds the queues of a new container, and compares them with the queues of earlier containers.
      *
-     * @throws InvalidListenerException if the listener would unintentionally share keys with a listener of another
-     *     queue
+     * @throws InvalidListenerException if the listener would share keys with a listener of another queue by mistake
      */
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
@@ -63,8 +62,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Checks that two listeners do not share keys by chance. If both listeners are observed, a violation is only
-     * logged, because observed listeners never fail startup.
+     * Checks that two listeners do not share keys by mistake. If both are only observed, a problem is logged, because
+     * observed listeners never fail startup.
      */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
@@ -84,8 +83,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Compares a queue with the queues of other listeners, after the queue's attributes have been read, and before its
-     * listener receives messages.
+     * Compares a listener's queue with the queues of other listeners. Runs when the queue's attributes have been read,
+     * but before messages are received.
      */
     @Override
     public void require(Subscription subscription) {
@@ -95,8 +94,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Returns a check for an observed listener, which gets the URL of a queue. The check throws an {@link
-     * InvalidListenerException} if keys of the queue must not be recorded.
+     * Returns a check for the queues of an observed listener. The check gets a queue's URL, and throws an {@link
+     * InvalidListenerException} if the queue's keys would be mixed up with those of another queue.
      */
     public Consumer<String> observing(String id) {
         ConcurrentMap<String, Optional<InvalidListenerException>> known = new ConcurrentHashMap<>();
@@ -122,8 +121,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Adds a queue that a client has found, and compares it with the other queues. Synchronized, because containers
-     * start in parallel. If two queues are found at once, the second must be compared with the first.
+     * Adds the address of a queue that a client has found, and compares it with other queues. Synchronized, because
+     * containers start in parallel, and each queue must be compared with all earlier ones.
      */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
