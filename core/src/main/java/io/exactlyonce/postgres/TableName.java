@@ -11,9 +11,9 @@ public final class TableName {
                     + " at most 50 for the table and 63 for the schema";
 
     /**
-     * The form of names that mean the same to PostgreSQL with and without quotes. A table's name has at most 50
-     * characters, because the names of its indexes and of its check constraint are up to 13 characters longer, and
-     * PostgreSQL's limit is 63.
+     * Permits lower-case names, which PostgreSQL reads in the same way with and without quotes. PostgreSQL permits 63
+     * characters, but names of indexes and constraints are up to 13 characters longer than the table's name. So the
+     * table's name may have 50.
      */
     private static final String PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 

@@ -13,9 +13,9 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * The operations that a client of SQS implements, and the configuration that it returns. {@link SqsAsyncClient} has a
- * default for each operation, which throws {@link UnsupportedOperationException}. So a wrapper around a client compiles
- * even if the wrapper lacks most operations.
+ * Finds out which operations an SQS client implements. Each operation of {@link SqsAsyncClient} has a default that
+ * throws {@link UnsupportedOperationException}. So an application's wrapper of a client compiles even if it lacks most
+ * operations.
  */
 public final class ClientAbilities {
 
@@ -29,9 +29,8 @@ public final class ClientAbilities {
     private ClientAbilities() {}
 
     /**
-     * Returns the names of the operations that a listener needs and the client's class does not implement. Returns an
-     * empty list if the class implements none of the operations, because such a class may be a mock, whose abilities
-     * reflection does not show.
+     * Returns the operations that a listener needs, but the client's class does not implement. If the class implements
+     * none at all, it may be a mock, so the list is empty.
      */
     public static List<String> missing(SqsAsyncClient client) {
         List<String> missing = NEEDED.entrySet().stream()
@@ -43,9 +42,8 @@ public final class ClientAbilities {
     }
 
     /**
-     * Returns whether the client's class has no implementation of an operation, but only the default of the SDK, which
-     * fails. Returns false in a native image, which has no methods to reflect on, so that the operation fails when it
-     * is called.
+     * Returns whether the client's class inherits the SDK's default of an operation, which only throws an exception.
+     * Returns false in a native image, where the method may not be found by reflection.
      */
     private static boolean isDefault(SqsAsyncClient client, String operation, Class<?> request) {
         try {
@@ -55,7 +53,7 @@ public final class ClientAbilities {
         }
     }
 
-    /** Returns the client's configuration; empty for a wrapper that does not return its client's configuration. */
+    /** Returns the client's configuration; empty if the client is a wrapper that does not return it. */
     public static Optional<SqsServiceClientConfiguration> configuration(SqsAsyncClient client) {
         try {
             return Optional.ofNullable(client.serviceClientConfiguration());

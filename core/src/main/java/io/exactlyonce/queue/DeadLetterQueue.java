@@ -38,16 +38,15 @@ import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
 /**
- * The dead-letter queue of a listener's queue. Returns messages and leaves them visible, and sends chosen messages back
- * to the listener's queue. Methods wait for SQS. They send one request at a time, and a request takes a few seconds at
- * most.
+ * Shows the messages of a dead-letter queue, and sends chosen messages back to the listener's queue. The methods block
+ * until SQS has answered. Each method sends one request at a time, and each request takes a few seconds at most.
  *
- * <p>A chosen message is first sent to the listener's queue, and then deleted from the dead-letter queue. After a crash
- * between the two steps, both queues have the message. If the message is redriven again, its key suppresses the second
- * copy. The opposite order could lose the message.
+ * <p>A chosen message is first sent to the listener's queue, and then deleted here. If the process crashes in between,
+ * both queues have the message. If it is sent again later, its key suppresses the second copy. The opposite order could
+ * lose the message.
  *
- * <p>SQS counts each lookup of a message as a receive. After enough receives, SQS moves the message to the next
- * dead-letter queue, if there is one. So a dead-letter queue that has its own dead-letter queue is not read.
+ * <p>SQS counts each lookup of a message as a receive. If this queue has a dead-letter queue of its own, enough lookups
+ * would move the message there. Such a queue is not read.
  */
 public final class DeadLetterQueue {
 
@@ -60,34 +59,30 @@ public final class DeadLetterQueue {
     private static final int MOST_ATTRIBUTES = 10;
 
     /**
-     * The most receives of one search. A receive returns up to ten messages, so a search reaches about the oldest 500.
+     * A search ends after this many receives. Each returns up to ten messages, so about the oldest 500 are searched.
      */
     private static final int MOST_RECEIVES = 50;
 
     /**
-     * The visibility timeout of the messages that a search receives. Other consumers do not get these messages until
-     * the search makes them visible again. After a crash, the messages stay invisible until the timeout ends.
+     * How long received messages are hidden from other consumers. At its end, a search makes them visible again. After
+     * a crash, they stay hidden for this time.
      */
     private static final int SEARCH_SECONDS = 60;
 
     /**
-     * The wait of a receive. A receive that may wait queries all of SQS's servers. A receive without a wait queries
-     * some of the servers, and could miss the messages of a queue that has few.
+     * How long a receive waits for messages. Without a wait, SQS queries only some of its servers, and may miss the
+     * messages of a short queue.
      */
     private static final int WAIT_SECONDS = 1;
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
-    /**
-     * The longest search: half of {@link #SEARCH_SECONDS}, so that the messages of the first receive are still
-     * invisible when the search ends.
-     */
+    /** A search ends after this time. The messages of its first receive are then still hidden. */
     private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
 
     /**
-     * The age that a message of a FIFO queue must have before it is redriven. For five minutes after a message was
-     * sent, SQS accepts another message with the same deduplication ID, but drops it. One more minute covers
-     * differences between clocks.
+     * A message of a FIFO queue can be sent back only when it is older than this. SQS drops a message whose
+     * deduplication ID was used in the last five minutes. One more minute covers differences between clocks.
      */
     private static final Duration DEDUPLICATION = Duration.ofMinutes(6);
 
@@ -104,9 +99,9 @@ public final class DeadLetterQueue {
     /**
      * Some messages of the queue.
      *
-     * @param approximateCount number of messages in the whole queue; {@code null} if SQS did not return the number
-     * @param at when the messages were read, by SQS's clock; by this machine's clock if SQS's time is not known
-     * @param obstacle why the queue was not read; {@code null} if the queue was read
+     * @param approximateCount number of messages in the whole queue; {@code null} if SQS did not return it
+     * @param at when the messages were read, by SQS's clock if it is known, or else by this machine's clock
+     * @param obstacle why the queue was not read; {@code null} if it was read
      */
     public record Look(
             List<Message> messages,
@@ -115,12 +110,11 @@ public final class DeadLetterQueue {
             @Nullable String obstacle) {}
 
     /**
-     * The result of redriving a chosen message.
+     * The result for a chosen message.
      *
-     * @param isSent whether SQS confirmed that a copy is in the source queue
-     * @param newMessageId the copy's id; {@code null} if no copy is confirmed
-     * @param problem why no copy is confirmed, or why the message is still in the dead-letter queue; {@code null} if
-     *     the message was sent and deleted
+     * @param isSent whether SQS confirmed the copy in the listener's queue
+     * @param newMessageId the copy's id; {@code null} if SQS did not confirm the copy
+     * @param problem why the message was not sent, or not deleted afterwards; {@code null} if both succeeded
      * @param isRefused whether a request to SQS failed
      */
     public record Redriven(
@@ -133,9 +127,9 @@ public final class DeadLetterQueue {
     /**
      * The result of a search for chosen messages.
      *
-     * @param redriven a result for each chosen message that was found
-     * @param failure the failure of the receive that ended the search early; {@code null} if no receive failed
-     * @param obstacle why the queue was not searched; {@code null} if the queue was searched
+     * @param redriven one item for each chosen message that was found
+     * @param failure the failed receive that ended the search early; {@code null} if no receive failed
+     * @param obstacle why the queue was not searched; {@code null} if it was searched
      */
     public record Search(
             List<Redriven> redriven,
@@ -143,9 +137,9 @@ public final class DeadLetterQueue {
             @Nullable String obstacle) {}
 
     /**
-     * Makes the dead-letter queue of a listener's queue.
+     * Returns the dead-letter queue of a listener's queue.
      *
-     * @return {@code null} if the queue's attributes name no dead-letter queue, or were not read
+     * @return {@code null} if there is none, or if the queue's attributes were not read
      */
     public static @Nullable DeadLetterQueue of(SqsQueue source, InstantSource clock) {
         QueueAttributes.Redrive redrive = source.attributes().redrive();
@@ -165,8 +159,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns up to ten messages, which stay visible. If the queue has a dead-letter queue of its own, returns no
-     * messages and the reason, because each receive would bring messages closer to that queue.
+     * Returns up to ten messages, which stay visible to other consumers. If the queue has a dead-letter queue of its
+     * own, returns no messages and the reason.
      */
     public Look look() {
         QueueAttributes attributes = attributes();
@@ -185,8 +179,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns why the queue must not be read: it has a dead-letter queue of its own. Returns {@code null} if the queue
-     * may be read.
+     * Returns that the queue has a dead-letter queue of its own, and so must not be read; {@code null} if it may be
+     * read.
      */
     private static @Nullable String obstacle(QueueAttributes attributes) {
         QueueAttributes.Redrive next = attributes.redrive();
@@ -194,13 +188,13 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Sends up to ten chosen messages back to the listener's queue, and deletes them from the dead-letter queue. Then
-     * makes the other received messages visible again. Receives no messages if the queue has a dead-letter queue of its
-     * own.
+     * Searches the queue for chosen messages, and sends up to ten of them back to the listener's queue. At the end,
+     * makes all other received messages visible again. If the queue has a dead-letter queue of its own, it is not
+     * searched.
      *
-     * @param chosen returns whether a message is to be redriven
+     * @param chosen returns whether to send a message back
      * @param isDone returns whether all chosen messages have been found
-     * @return a result for each chosen message that was found, even if a later request to SQS failed
+     * @return one item for each chosen message that was found, even if a later request fails
      */
     public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
         String obstacle = obstacle(attributes());
@@ -208,7 +202,8 @@ public final class DeadLetterQueue {
             return new Search(List.of(), null, obstacle);
         }
         List<Redriven> redriven = new ArrayList<>();
-        // The map has no bodies of messages, because a sender may have filled the queue with messages of 1 MiB.
+        // Receipt handles by message ID. Whole messages are not kept, because hundreds of bodies of 1 MiB would fill
+        // the memory.
         Map<String, String> others = new LinkedHashMap<>();
         Set<String> stuckGroups = new HashSet<>();
         RuntimeException failed = null;
@@ -245,9 +240,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Redrives a message. If an earlier chosen message of a FIFO group stays in the dead-letter queue, later messages
-     * of the group stay, too, so that the group keeps its order. A message that stays because it came from another
-     * queue does not stop its group.
+     * Sends a message back. If an earlier message of the same FIFO group could not be sent, this message stays, too,
+     * because a group must keep its order. An earlier message that came from another queue does not count.
      */
     private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
@@ -300,7 +294,7 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns why a message cannot be redriven; {@code null} if the message can be redriven.
+     * Returns why a message cannot be sent back; {@code null} if it can.
      *
      * @param now the time by SQS's clock
      */
@@ -322,14 +316,17 @@ public final class DeadLetterQueue {
                 .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
     }
 
-    /** Returns whether two source queues share one dead-letter queue: this object and the other have the same ARN. */
+    /**
+     * Returns whether this is the same dead-letter queue as the other one. Several queues may share a dead-letter
+     * queue.
+     */
     public boolean isSharedWith(DeadLetterQueue other) {
         return arn.equals(other.arn);
     }
 
     /**
-     * Returns whether a message came from another queue that shares this dead-letter queue. Returns false if the
-     * message may have come from the listener's queue.
+     * Returns whether a message came from another queue than the listener's, because several queues share this
+     * dead-letter queue. Returns false if that is not known.
      */
     public boolean isOfAnotherQueue(Message message) {
         String came = cameFrom(message);
@@ -341,8 +338,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns whether a copy of the message would have another key. The copy has another key if the key is the
-     * message's id, and the message has no room for an attribute that carries the key.
+     * Returns whether a copy of the message would lose its key. If the key is the message's ID, the copy needs an
+     * attribute with the key, but may already have as many attributes as SQS permits.
      */
     private boolean lacksRoomForItsKey(Message message) {
         if (message.messageAttributes().size() < MOST_ATTRIBUTES) {
@@ -359,7 +356,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns the time that a system attribute of a message contains; {@code null} if SQS did not return the attribute.
+     * Returns a time that SQS has recorded for a message, such as when it was sent; {@code null} if SQS did not return
+     * it.
      */
     public static @Nullable Instant time(Message message, MessageSystemAttributeName name) {
         try {
@@ -371,8 +369,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns a request that sends a copy of the message: its body, attributes, group, deduplication ID and trace
-     * header. If the key is the message's id, an attribute carries the key, because the copy gets a new id.
+     * Copies the message: its body, attributes, group, deduplication ID and trace header. If the key is the message's
+     * ID, the copy also gets an attribute with the key, because it will have a new ID.
      */
     private SendMessageRequest copy(Message message) {
         Map<String, String> system = message.attributesAsStrings();
@@ -417,8 +415,7 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Makes messages visible again. If a request fails, its messages become visible when the visibility timeout of the
-     * search ends.
+     * Makes messages visible again. If that fails, they become visible by themselves after {@link #SEARCH_SECONDS}.
      */
     private void show(List<String> receiptHandles) {
         for (int from = 0; from < receiptHandles.size(); from += MOST) {
@@ -454,8 +451,7 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns the time of a response by SQS's clock. Returns this machine's time if the response has no readable date,
-     * for example because a wrapper around the client drops the HTTP headers.
+     * Returns the date of SQS's response. Some wrappers of a client drop it. In this case, returns this machine's time.
      */
     private Instant at(ReceiveMessageResponse response) {
         try {

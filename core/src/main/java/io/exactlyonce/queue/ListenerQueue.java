@@ -3,7 +3,7 @@ package io.exactlyonce.queue;
 import java.util.Comparator;
 
 /**
- * A listener and one of its queues: the key of everything that is counted, measured or reported per listener and queue.
+ * Names a listener and one of its queues. Metrics and reports are kept for each such pair.
  *
  * @param listener the listener's id
  * @param queue the queue's name

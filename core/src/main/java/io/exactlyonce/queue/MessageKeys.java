@@ -3,15 +3,15 @@ package io.exactlyonce.queue;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** Reads the keys of messages outside of deliveries, such as messages in a dead-letter queue. Thread-safe. */
+/** Reads the key of a message that no handler gets now, such as one in a dead-letter queue. Thread-safe. */
 @FunctionalInterface
 public interface MessageKeys {
 
     /**
      * The key of a message.
      *
-     * @param attribute the message attribute that a copy of the message needs in order to have the same key: a message
-     *     ID as the key changes with each copy. {@code null} if the key is in the content, which a copy has, too
+     * @param attribute if the key is the message's ID, a copy of the message needs the key in this message attribute,
+     *     because the copy gets another ID; {@code null} if the copy has the same key anyway
      */
     record Key(String scope, String key, @Nullable String attribute) {
 

@@ -3,8 +3,8 @@ package io.exactlyonce.queue;
 import java.time.Duration;
 
 /**
- * Decides whether a listener may poll: polls pause while claims on the listener's claim path get no answer. The default
- * methods always permit polling.
+ * Decides whether a listener may poll. While the claim store does not answer, the listener pauses its polls, because it
+ * could not handle messages. The default methods always permit polling.
  */
 @FunctionalInterface
 public interface PollGate {
@@ -12,23 +12,26 @@ public interface PollGate {
     /** Permits every poll. */
     PollGate OPEN = () -> "claims";
 
-    /** Returns the path of the listener's claims: {@code claims}, or the name of a transaction manager. */
+    /**
+     * Returns how the listener reaches the claim store: {@code claims}, or the name of a transaction manager. Listeners
+     * that reach the store in the same way pause together.
+     */
     String claimPath();
 
-    /** Called when a claim on this path got an answer. */
+    /** Called when the store has answered a claim. */
     default void answered() {}
 
-    /** Called when a claim on this path got no answer. */
+    /** Called when the store has not answered a claim. */
     default void unanswered(Throwable why) {}
 
-    /** Returns whether polls are paused, because claims on this path get no answer. */
+    /** Returns whether polls are paused, because the store does not answer claims. */
     default boolean isPaused() {
         return false;
     }
 
     /**
-     * Returns whether the listener may poll now. Returns true while claims are answered. While polls are paused,
-     * returns true for a trial poll that is due. The messages of a trial poll test whether claims are answered again.
+     * Returns whether the listener may poll now. While polls are paused, a trial poll is permitted from time to time.
+     * Its messages test whether the store answers claims again.
      */
     default boolean permitsPolling() {
         return true;
@@ -37,8 +40,8 @@ public interface PollGate {
     /**
      * Waits until the listener may poll.
      *
-     * @param longest the longest wait
-     * @return whether the listener may poll; false if the wait ended first
+     * @param longest wait no longer than this
+     * @return whether the listener may poll; false if the time is up
      */
     default boolean awaitPolling(Duration longest) throws InterruptedException {
         return true;

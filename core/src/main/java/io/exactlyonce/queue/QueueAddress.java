@@ -16,14 +16,13 @@ import software.amazon.awssdk.arns.Arn;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * The address of a queue, as far as it is known. Several regions, accounts and servers may each have a queue of the
- * same name, so an address that has only a name may mean any of them. An ARN or a URL of AWS also contains the region
- * and the account.
+ * Tells whether two queues may be the same one. Queues of the same name may exist in several regions, accounts and
+ * servers. Parts that are unknown (for example if only the name is configured) match any other queue.
  *
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers the spellings of the server's address, or {@link #AWS} for all servers of AWS; empty if the server is
+ * @param servers the host and port of the server, in all known spellings; {@link #AWS} for AWS; empty if the server is
  *     unknown
  */
 public record QueueAddress(
@@ -51,8 +50,8 @@ public record QueueAddress(
     }
 
     /**
-     * Returns the address that a listener's configuration contains. If the URL is not one of AWS, the server counts as
-     * unknown, because the client sends its requests to the client's own endpoint and not to the server in the URL.
+     * Reads the address in a listener's configuration. If a URL is not one of AWS, its server is left out, because the
+     * client calls its own endpoint anyway.
      *
      * @param queue a name, URL or ARN
      */
@@ -88,7 +87,7 @@ public record QueueAddress(
                 Set.of(isAws ? AWS : server(uri)));
     }
 
-    /** Returns the address of a queue whose attributes were read. */
+    /** Returns the full address of a queue that a client has found. */
     public static QueueAddress of(SqsQueue queue) {
         QueueAddress url = ofUrl(queue.queueUrl());
         Optional<Arn> arn = Optional.ofNullable(arn(queue.attributes().text(QueueAttributeName.QUEUE_ARN)));
@@ -106,8 +105,8 @@ public record QueueAddress(
     }
 
     /**
-     * Parses an ARN of SQS. Returns {@code null} for another text, even if the SDK's parser throws, as for some texts
-     * that begin like an ARN.
+     * Parses an ARN of SQS; {@code null} for any other text. The SDK's parser throws for some texts that begin like an
+     * ARN.
      */
     private static @Nullable Arn arn(String text) {
         try {
@@ -119,7 +118,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns whether this queue certainly differs from the other. Returns false if both may be one queue. */
+    /** Returns whether these are certainly two different queues. Returns false if too little is known. */
     public boolean differsFrom(QueueAddress other) {
         return !name.equals(other.name)
                 || isOther(account, other.account)
@@ -140,7 +139,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns host and port of a server. All loopback names of this machine become {@code localhost}. */
+    /** Returns host and port of a server. All names of this machine become {@code localhost}. */
     private static String server(URI uri) {
         String host = uri.getHost().toLowerCase(Locale.ROOT);
         int usual = "https".equalsIgnoreCase(uri.getScheme()) ? HTTPS_PORT : HTTP_PORT;

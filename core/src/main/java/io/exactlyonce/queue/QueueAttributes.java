@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
 
-    /** The form of an ARN that may be logged: at most 1,000 printable characters. ARNs of SQS are shorter. */
+    /** An ARN that is safe to log. SQS's own ARNs are shorter than 1,000 characters. */
     private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
     /** The attributes of a queue that was not read. */
@@ -27,10 +27,10 @@ public final class QueueAttributes {
     private final @Nullable Redrive redrive;
 
     /**
-     * A redrive policy.
+     * A redrive policy: after too many receives, SQS moves a message to a dead-letter queue.
      *
      * @param target the dead-letter queue's ARN
-     * @param maxReceiveCount number of receives after which SQS moves a message to the dead-letter queue
+     * @param maxReceiveCount number of receives after which SQS moves a message
      */
     public record Redrive(String target, int maxReceiveCount) {
 
@@ -59,8 +59,8 @@ public final class QueueAttributes {
     }
 
     /**
-     * Reads a redrive policy, which is JSON. The number in the policy may be quoted. Returns {@code null} if there is
-     * no usable policy.
+     * Reads a redrive policy from JSON; {@code null} if it is missing or unusable. Some servers write its number in
+     * quotes.
      */
     private static @Nullable Redrive redrive(String policy) {
         try {
@@ -79,8 +79,8 @@ public final class QueueAttributes {
     }
 
     /**
-     * Returns the number of receives after which SQS moves a message to the dead-letter queue; {@code null} if the
-     * queue has none.
+     * Returns the number of receives after which SQS moves a message to the dead-letter queue; {@code null} if there is
+     * no dead-letter queue.
      */
     public @Nullable Integer maxReceiveCount() {
         return redrive == null ? null : redrive.maxReceiveCount();
@@ -91,19 +91,19 @@ public final class QueueAttributes {
         return values.getOrDefault(name.toString(), "");
     }
 
-    /** Returns an attribute that is a number; {@code null} if SQS did not return the number. */
+    /** Returns an attribute that is a number; {@code null} if it is missing. */
     public @Nullable Long number(QueueAttributeName name) {
         String value = text(name);
         return value.matches("\\d{1,18}") ? Long.valueOf(value) : null;
     }
 
-    /** Returns how long the queue keeps a message; {@code null} if SQS did not return this time. */
+    /** Returns how long the queue keeps a message; {@code null} if it is not known. */
     public @Nullable Duration retention() {
         Long seconds = number(QueueAttributeName.MESSAGE_RETENTION_PERIOD);
         return seconds == null ? null : Duration.ofSeconds(seconds);
     }
 
-    /** Returns all attributes under SQS's names for them, sorted by name. */
+    /** Returns all attributes. The map's keys are SQS's names, sorted. */
     public Map<String, String> values() {
         return new TreeMap<>(values);
     }

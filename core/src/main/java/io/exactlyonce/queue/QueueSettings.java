@@ -3,13 +3,13 @@ package io.exactlyonce.queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a queue that apply to a listener's messages. The settings may change at any time, so each delivery
- * keeps the settings that applied when its message was requested.
+ * The settings of a queue that matter to a listener. The settings may change at any time, so each delivery keeps the
+ * settings at the time of its poll.
  *
  * @param window the visibility timeout of the messages that the listener receives from the queue
  * @param maxReceiveCount number of receives after which SQS moves a message to the dead-letter queue; {@code null} if
- *     the queue has none
- * @param deadLetterQueue name of the dead-letter queue; {@code null} if the queue has none, or if its name is not known
+ *     there is no dead-letter queue
+ * @param deadLetterQueue name of the dead-letter queue; {@code null} if there is none, or if its name is not known
  */
 public record QueueSettings(
         VisibilityWindow window,
@@ -34,10 +34,7 @@ public record QueueSettings(
         return new QueueSettings(window, null);
     }
 
-    /**
-     * Returns whether SQS moves a message that was received this often to the dead-letter queue, instead of delivering
-     * the message again.
-     */
+    /** Returns whether this was a message's last delivery, after which SQS moves it to the dead-letter queue. */
     public boolean isLastReceive(int receiveCount) {
         return maxReceiveCount != null && receiveCount >= maxReceiveCount;
     }

@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Changes when messages of one queue become visible to other consumers. */
+/** Changes the visibility timeouts of messages of one queue. */
 @FunctionalInterface
 public interface QueueVisibility {
 
     /** The result of one change. */
     enum Result {
         /**
-         * The queue accepted the change. Another consumer may have the message nevertheless, because a standard queue
-         * also accepts changes by old receipt handles.
+         * The queue accepted the change. On a standard queue, another consumer may have the message nevertheless,
+         * because old receipt handles still work.
          */
         CHANGED,
         /** The queue will never accept the change, for example because the receipt handle has expired. */
@@ -31,19 +31,18 @@ public interface QueueVisibility {
     record Change(String receiptHandle, int seconds) {}
 
     /**
-     * The results of changes. The caller logs failures, because the caller decides whether to repeat a change.
+     * The results of changes. Failures are not logged here, because the caller may repeat a change.
      *
-     * @param results results by receipt handle; a change whose request failed has none
+     * @param results the map's keys are receipt handles; a change is missing if its request failed
      * @param failure why a request failed; {@code null} if the queue responded to all requests
      */
     record Answers(Map<String, Result> results, @Nullable Throwable failure) {
 
-        /** Makes the answers of a queue that responded to all requests. */
         public Answers(Map<String, Result> results) {
             this(results, null);
         }
 
-        /** Returns the result for a receipt handle. Returns {@link Result#FAILED} for a change without an answer. */
+        /** Returns the result for a receipt handle; {@link Result#FAILED} if the change's request failed. */
         public Result of(String receiptHandle) {
             return results.getOrDefault(receiptHandle, Result.FAILED);
         }

@@ -8,30 +8,29 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the log lines that a sender can cause with each receive of a message, so that bad messages cannot fill the
- * log. Each kind of line has an interval. In each interval, the following lines are logged:
- *
+ * Keeps bad messages from filling the log. SQS redelivers a bad message again and again, and each receive could log a
+ * line. So the lines of each kind are limited. In each interval, these lines are logged:
  * <ul>
- *   <li>the first line, even if it reports nothing new;
- *   <li>up to {@value #MOST} lines that report something new, such as the first receive of a message.
+ * <li>the first line;
+ * <li>up to {@value #MOST} lines about something new, such as the first receive of a message.
  * </ul>
  *
- * <p>Other lines are left out and counted, and the next line contains their number.
+ * <p>Other lines are only counted. The next logged line contains their number.
  *
- * <p>Each subscription has its own instance, which keeps no messages, and a bounded number of subjects. Thread-safe.
+ * <p>Each subscription has its own instance, which keeps no messages, and uses little memory. Thread-safe.
  */
 public final class RepeatedLines {
 
-    /** Most lines of one kind in an interval. */
+    /** Limit of lines of one kind in an interval. */
     static final int MOST = 1_000;
 
-    /** The subject of a line. */
+    /** A kind of line that senders can cause. */
     public enum Kind {
         /** The message cannot be read as the handler's parameter. */
         UNREADABLE(Duration.ofMinutes(1)),
         /** The message has no usable key. */
         NO_KEY(Duration.ofMinutes(1)),
-        /** The message has no key, and is skipped or handled without a claim, by {@code whenKeyMissing}. */
+        /** The message has no key. By {@code whenKeyMissing}, it is deleted, or handled without a claim. */
         KEY_MISSING(Duration.ofMinutes(1)),
         /** The store rejects the key. */
         REJECTED_KEY(Duration.ofMinutes(1)),
@@ -39,7 +38,7 @@ public final class RepeatedLines {
         NO_ARGUMENT(Duration.ofMinutes(1)),
         /** The key is completed for other content. */
         MISMATCH(Duration.ofMinutes(1)),
-        /** The key is parked. The interval is long, because an operator may decide only hours later. */
+        /** The key is parked. The interval is long, because it may take hours until an operator decides. */
         PARKED(Duration.ofHours(1)),
         /** The SDK has repeated a receive. */
         REPEATED_RECEIVE(Duration.ofHours(1));
@@ -50,7 +49,6 @@ public final class RepeatedLines {
             this.interval = interval;
         }
 
-        /** Returns the shortest time between two lines that report nothing new. */
         public Duration interval() {
             return interval;
         }
@@ -64,10 +62,13 @@ public final class RepeatedLines {
 
     private final Map<Object, Line> lines = new HashMap<>();
 
-    /** The subjects of earlier lines, from the earliest to the latest. */
+    /** The subjects of earlier lines (for example hashes of keys), oldest first. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
-    /** Returns whether a subject, such as the hash of a key, is not among the last {@value #MOST} subjects. */
+    /**
+     * Returns whether a subject (for example the hash of a key) is new. The last {@value #MOST} subjects are
+     * remembered.
+     */
     public synchronized boolean isFirst(Object subject) {
         boolean isFirst = !subjects.remove(subject);
         subjects.add(subject);
@@ -78,17 +79,20 @@ public final class RepeatedLines {
     }
 
     /**
-     * Returns the end of a line that is to be logged: empty, or a text with the number of lines that were left out
-     * before it. Returns {@code null} if the caller must leave out its line, too.
+     * Decides whether to log a line. Returns {@code null} if the caller must not log the line. Otherwise returns a text
+     * to append to the line: empty, or the number of lines that were left out before.
      *
-     * @param isNew whether the line reports something new, such as the first receive of a message
+     * @param isNew whether the line is about something new, such as the first receive of a message
      * @param now the time by a monotonic clock, in nanoseconds
      */
     public @Nullable String next(Kind kind, boolean isNew, long now) {
         return next(kind, kind.interval, isNew, now);
     }
 
-    /** Returns whether a line that reports nothing new is due, which happens once in an interval. */
+    /**
+     * Returns whether to log a line that reports nothing new. Such a line is logged if it is the first of its kind in
+     * an interval.
+     */
     public boolean isDue(Object kind, Duration interval, long now) {
         return next(kind, interval, false, now) != null;
     }

@@ -9,10 +9,10 @@ import software.amazon.awssdk.metrics.MetricCollection;
 import software.amazon.awssdk.metrics.MetricPublisher;
 
 /**
- * Logs receives that failed and that the SDK then repeated successfully, with at most one line an hour. If the answer
- * to the failed receive was lost, its messages are invisible, and the repeated receive returns none of them. So if a
- * network device breaks each answer that has messages, SQS moves all messages to the dead-letter queue, and no handler
- * gets them. The SDK reports its repetitions only to publishers of metrics, so this class is such a publisher.
+ * Logs at WARN if a receive failed and the SDK silently repeated it, at most once an hour. If SQS has answered the
+ * failed receive, the messages in that answer are now invisible, and the repeated receive does not return them. If a
+ * network device breaks every such answer, all messages end in the dead-letter queue, and no handler gets them. The SDK
+ * reports its retries only to metric publishers, so this class is one.
  */
 public final class RepeatedReceives implements MetricPublisher {
 

@@ -21,8 +21,8 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 
 /**
- * A queue of SQS. Changes visibility timeouts and deletes messages, with up to ten messages in a request. A successful
- * response of SQS may contain failed entries, so every response is read entry by entry.
+ * A queue of SQS. Changes visibility timeouts and deletes messages, up to ten in each request. A successful response
+ * may still report that single messages failed, so each one is checked.
  */
 public final class SqsQueue implements QueueVisibility {
 
@@ -32,14 +32,14 @@ public final class SqsQueue implements QueueVisibility {
     private static final int BATCH_SIZE = 10;
 
     /**
-     * A completed stage, after which each request is chained. If the client throws, the request's stage fails, and the
-     * caller gets no exception.
+     * Requests are chained to this completed future. So if the client throws an exception, the request's future fails
+     * instead.
      */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
     /**
-     * The timeout of a delete, unless the client has a shorter one. While a delete has no answer, the message's
-     * visibility timeout is renewed, and the next message of its FIFO group waits.
+     * How long a delete may take, unless the client has a shorter timeout. Meanwhile the message's visibility timeout
+     * is renewed, and the next message of its FIFO group waits.
      */
     private static final Duration LONGEST_DELETE = Duration.ofMinutes(1);
 
@@ -61,12 +61,9 @@ public final class SqsQueue implements QueueVisibility {
     };
 
     /**
-     * Makes a queue.
-     *
      * @param client the listener's own client
-     * @param queueUrl the queue's URL
-     * @param window the messages' visibility timeout. It limits a change of visibility, including the SDK's retries, to
-     *     a sixth of this time, between 0.5 s and 10 s. If such a request hangs, there is time for another one
+     * @param window the messages' visibility timeout. A request that changes it may take a sixth of this time, but at
+     *     least 0.5 s and at most 10 s. So if a request hangs, there is time for another one
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -80,17 +77,16 @@ public final class SqsQueue implements QueueVisibility {
                 .build();
     }
 
-    /** Adapts the timeout of requests to the visibility timeout of messages that are received from now on. */
+    /** Sets a new visibility timeout, on which the timeout of requests depends. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }
 
     /**
-     * Starts to keep the queue's attributes.
+     * Sets the queue's attributes, and the reader of later attributes.
      *
      * @param atStart the attributes that were read when the listener started
-     * @param reader gets the attributes of each later response before they are kept. If the reader throws, the
-     *     attributes are not kept
+     * @param reader gets attributes that are read later. If the reader throws, the old attributes are kept
      */
     public void watch(QueueAttributes atStart, Consumer<QueueAttributes> reader) {
         this.attributes = atStart;
@@ -116,20 +112,24 @@ public final class SqsQueue implements QueueVisibility {
         return polling;
     }
 
-    /** Records the client's timeout, approximately, that ended a poll while the poll still waited at SQS. */
+    /**
+     * Records that the client's own timeout has ended a poll before SQS answered.
+     *
+     * @param met the client's timeout, approximately
+     */
     public void clientPatience(Duration met) {
         clientPatience = met;
     }
 
     /**
-     * Returns the approximate timeout with which the client last ended a poll too early; {@code null} if it has ended
-     * none.
+     * Returns the client's own timeout, approximately, if it has ended a poll before SQS answered; {@code null} if that
+     * has not happened.
      */
     public @Nullable Duration clientPatience() {
         return clientPatience;
     }
 
-    /** Returns the latest attributes, which either the listener or the audit has read. */
+    /** Returns the attributes that were read last. */
     public QueueAttributes attributes() {
         return attributes;
     }
@@ -196,7 +196,8 @@ public final class SqsQueue implements QueueVisibility {
      * Deletes messages in one request.
      *
      * @param receiptHandles at most ten
-     * @return a result for each receipt handle. The future fails if the request fails, or has no answer within a minute
+     * @return a result for each receipt handle. The future fails if the request fails, or is not answered within a
+     *     minute
      */
     public CompletableFuture<Map<String, Result>> delete(List<String> receiptHandles) {
         List<DeleteMessageBatchRequestEntry> entries = new ArrayList<>();
@@ -218,8 +219,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns a result for each receipt handle. The ids of entries are numbers and not message ids, because a batch may
-     * have two receipts of one message, and SQS rejects a whole request with two equal ids.
+     * Returns a result for each receipt handle. In the request, each message is identified by its position. Message IDs
+     * would not do: a batch may contain a message twice, and SQS rejects a request with two equal IDs.
      */
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
@@ -239,8 +240,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns the index of the entry that an answer names. Returns -1 if no such entry was sent, so that this answer is
-     * ignored, and the other answers of the response count.
+     * Returns the position of the message that an error is about; -1 if no such message was sent. Such an error is
+     * ignored.
      */
     private int index(BatchResultErrorEntry entry, int sent) {
         for (int index = 0; index < sent; index++) {
@@ -256,8 +257,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns whether a failed entry would fail again, because SQS reports the failure as the sender's fault. Returns
-     * false for throttling: SQS reports throttling as the sender's fault, too, but a later request may succeed.
+     * Returns whether a request that failed for a message would fail again, because SQS blames the sender. SQS also
+     * blames the sender for throttling, but a later request may succeed.
      */
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())

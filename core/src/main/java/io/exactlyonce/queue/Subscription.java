@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's subscription to one queue, from a start of the listener until its stop. The queue's settings may change
- * in this time, and the subscription has the settings that were read last.
+ * A listener on one of its queues, from the listener's start until its stop. Has the queue's settings that were read
+ * last.
  */
 public final class Subscription {
 
@@ -22,10 +22,10 @@ public final class Subscription {
     private volatile boolean stopping;
 
     /**
-     * The subscription's counts, which gauges read, and the limit of its log lines.
+     * Numbers for gauges, and the limit of log lines.
      *
-     * @param inFlight deliveries that are not yet deleted, returned or abandoned, including waiting deliveries
-     * @param waiting deliveries that wait for the owner of their key, or for the store
+     * @param inFlight deliveries that are not yet deleted, returned or abandoned, including those in {@code waiting}
+     * @param waiting deliveries that wait for the owner of their key, or for the claim store
      * @param recording deliveries whose handlers have ended, but whose outcome is not recorded yet
      * @param lines limits the log lines that senders can cause
      */
@@ -36,29 +36,24 @@ public final class Subscription {
     }
 
     /**
-     * The limit on failed attempts at a key of the listener.
+     * How often a handler may fail for a key, before the key is parked.
      *
      * @param scope the scope of the listener's keys
-     * @param most number of attempts that may throw before a key is parked; 0 for no limit
+     * @param most number of failed attempts; 0 for no limit
      */
     public record Attempts(String scope, int most) {}
 
-    /**
-     * Begins a subscription that may always poll. The listener's handlers have no timeout, and the queue has no
-     * dead-letter queue.
-     */
+    /** Creates a subscription without a timeout, a dead-letter queue or a limit on polls. */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, new QueueSettings(window, null), null, visibility, PollGate.OPEN);
     }
 
     /**
-     * Begins a subscription.
-     *
      * @param listener the listener's id
      * @param queue the queue's name
      * @param settings the queue's settings at the listener's start
-     * @param timeout how long the listener's handler may run; {@code null} if only SQS's ceiling of 12 h limits it
-     * @param visibility changes the visibility of the queue's messages
+     * @param timeout how long the listener's handler may run; {@code null} if only SQS's limit of 12 h applies
+     * @param visibility changes the visibility timeouts of the queue's messages
      * @param gate decides whether the listener may poll
      */
     public Subscription(
@@ -95,22 +90,21 @@ public final class Subscription {
         return settings;
     }
 
-    /** Sets the queue's settings, which apply to messages that are requested from now on. */
+    /** Sets the queue's settings, which apply to messages that are polled from now on. */
     public void change(QueueSettings read) {
         settings = read;
     }
 
-    /** Returns how long the listener's handler may run; {@code null} if only SQS's ceiling of 12 h limits it. */
+    /** Returns how long the listener's handler may run; {@code null} if only SQS's limit of 12 h applies. */
     public @Nullable Duration timeout() {
         return timeout;
     }
 
-    /** Sets the limit on failed attempts at a key of the listener. */
     public void bound(Attempts most) {
         attempts = most;
     }
 
-    /** Returns the limit on failed attempts at a key of the listener; {@code null} if no limit was set. */
+    /** Returns how often a handler may fail for a key; {@code null} if no limit was set. */
     public @Nullable Attempts attempts() {
         return attempts;
     }
@@ -127,7 +121,7 @@ public final class Subscription {
         return levels;
     }
 
-    /** Marks the listener as stopping. A stopping listener calls no further handler. */
+    /** Marks the listener as stopping, so that it calls no further handler. */
     public void stop() {
         stopping = true;
     }
@@ -136,7 +130,6 @@ public final class Subscription {
         return stopping;
     }
 
-    /** Returns whether the queue is a FIFO queue, by its name. */
     public boolean isFifo() {
         return queue().endsWith(FIFO);
     }

@@ -5,13 +5,13 @@ import java.time.Duration;
 /**
  * A visibility timeout: how long SQS hides a received message from other consumers.
  *
- * @param length whole seconds, from 1 s to 12 h, which is SQS's ceiling
+ * @param length whole seconds, from 1 s to 12 h
  */
 public record VisibilityWindow(Duration length) {
 
     /**
-     * The longest time for which SQS hides a message. The time is counted from the receive, even if the visibility
-     * timeout is extended.
+     * SQS hides a message for 12 h at most after its receive, even if the visibility timeout is extended again and
+     * again.
      */
     public static final Duration CEILING = Duration.ofHours(12);
 
@@ -25,7 +25,7 @@ public record VisibilityWindow(Duration length) {
                             .formatted(length.toSeconds()));
         }
         if (length.toNanosPart() != 0) {
-            // SQS would drop the fraction of a second, so this JVM would compute a later end than SQS.
+            // SQS would ignore the fraction, and the visibility timeout would end earlier than this JVM expects.
             throw new IllegalArgumentException("visibility timeout (%s) must be whole seconds".formatted(length));
         }
     }
