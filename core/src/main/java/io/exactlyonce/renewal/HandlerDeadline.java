@@ -6,11 +6,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deadline of one call of a handler, set by the listener's timeout. A handler that still runs at the deadline is
- * interrupted. From the interrupt until the handler ends, neither the message's visibility timeout nor the claim's
- * lease is renewed. So a handler that ignores the interrupt keeps its claim only until the lease expires.
+ * Interrupts a handler that runs for longer than the listener's timeout. While the handler ignores the interrupt,
+ * neither the message's visibility timeout nor the claim's lease is renewed. So the handler keeps its claim only until
+ * the lease expires.
  *
- * <p>Thread-safe. The handler is interrupted outside of this object's monitor.
+ * <p>Thread-safe. No lock is held while the handler is interrupted.
  */
 final class HandlerDeadline {
 
@@ -25,7 +25,7 @@ final class HandlerDeadline {
     private volatile boolean isExpired;
 
     /**
-     * Called when the handler starts.
+     * Starts the timeout.
      *
      * @param handler interrupts the handler; must not block
      */
@@ -37,7 +37,7 @@ final class HandlerDeadline {
         this.handler = handler;
     }
 
-    /** Returns whether the deadline has passed, even if the handler is not interrupted yet. */
+    /** Returns whether the timeout is over. The handler may not be interrupted yet. */
     boolean isPast() {
         return end - visibility.renewer.now() <= 0;
     }
@@ -47,7 +47,7 @@ final class HandlerDeadline {
         return isExpired;
     }
 
-    /** Interrupts the handler if the deadline has passed and the handler has not ended. Later calls do nothing. */
+    /** Interrupts the handler if its timeout is over and it still runs. Does so only once. */
     void expire() {
         synchronized (this) {
             if (isCancelled || isExpired || !isPast()) {
@@ -64,7 +64,7 @@ final class HandlerDeadline {
         visibility.renewer.events.accept(new RenewalEvent.TimedOut(visibility.subscription, key));
     }
 
-    /** Called when the handler has ended, so that no later interrupt reaches its thread. */
+    /** Called when the handler has ended. Its thread may already do other work, which must not be interrupted. */
     synchronized void cancel() {
         isCancelled = true;
     }

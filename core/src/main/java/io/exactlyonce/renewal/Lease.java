@@ -10,25 +10,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lease of one claim. The lease is renewed until {@link #stopRenewal}, but at most until SQS's ceiling of 12 h,
- * because a handler that hangs must not hold its key forever.
+ * The lease of one claim: the time for which the claim holds its key. The lease is renewed until {@link #stopRenewal},
+ * for 12 h at most, because a handler that hangs must not hold its key forever.
  *
- * <p>The loss of a lease stops the handler, once, unless the completion of the claim has started. A lease is lost in
+ * <p>If the lease is lost, the handler is stopped, unless the claim is already being completed. A lease is lost in
  * these cases:
- *
  * <ul>
- *   <li>The store reports that the claim no longer holds its key.
- *   <li>Renewals fail until shortly before the lease's end by this JVM's monotonic clock.
- *   <li>A renewal has no answer at the lease's end.
- *   <li>The lease is about to end, and is no longer renewed because the handler's timeout has passed.
- *   <li>SQS's ceiling is reached.
+ * <li>The store reports that the claim no longer holds its key.
+ * <li>Renewals fail until shortly before the lease's end.
+ * <li>A renewal is not answered before the lease's end.
+ * <li>The handler's timeout is over, so the lease is no longer renewed, and it is about to end.
+ * <li>The 12 h are over.
  * </ul>
  *
- * <p>A lease that has expired can still be renewed, because only the store decides whether another worker has taken the
- * key over.
+ * <p>An expired lease can still be renewed, unless another worker has taken the key over. Only the store can decide
+ * that.
  *
- * <p>The process may pause between a call of {@link #isHeld()} and the next step of the caller. So the lease may have
- * expired when the caller acts on the result.
+ * <p>The answer of {@link #isHeld()} may be outdated at once: the process may pause after the call, and the lease may
+ * expire meanwhile.
  */
 public final class Lease extends Renewable {
 
@@ -55,15 +54,15 @@ public final class Lease extends Renewable {
         this.holder = holder;
     }
 
-    /** Returns whether the lease is neither lost nor stopped, and not expired by this JVM's monotonic clock. */
+    /** Returns whether the lease is still valid, as far as this JVM knows. */
     public boolean isHeld() {
         return isOn();
     }
 
     /**
-     * Called when the completion of the claim starts. The lease is still renewed, because the completion may take long.
-     * If a renewal finds that the claim no longer holds its key, the completion itself may be the reason. So the answer
-     * to the completion decides whether the claim is lost, and not the renewal.
+     * Called when the completion of the claim starts. The completion may take long, so the lease is still renewed. A
+     * completed claim no longer holds its key, so a renewal may now be rejected. The rejection does not count as a
+     * loss: the answer to the completion decides whether the claim was lost.
      */
     public void completing() {
         ending = true;
@@ -76,8 +75,8 @@ public final class Lease extends Renewable {
     }
 
     /**
-     * Returns whether the lease is to be renewed. Returns false if renewals are disabled. Also returns false after the
-     * handler's timeout, so that the lease expires as the message's visibility timeout does.
+     * Returns whether renewals are wanted. After the handler's timeout they are not, so that the lease expires, as the
+     * message's visibility timeout does.
      */
     @Override
     boolean isKept() {

@@ -23,13 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The visibility timeout of one delivery, which is renewed from the receive until {@link #stop()}. This object also
- * starts and stops the renewal of the lease of the delivery's claim. While a handler runs beyond its
- * {@link HandlerDeadline}, neither the visibility timeout nor the lease is renewed.
+ * Keeps a message invisible while it is handled: its visibility timeout is renewed from the receive until {@link
+ * #stop()}. Also starts and stops the renewal of the claim's lease. While a handler runs beyond its {@link
+ * HandlerDeadline}, nothing is renewed.
  *
- * <p>The loss of the visibility timeout is harmless, because the claim still protects the key. After the loss, another
- * consumer may have the message. On a standard queue, a request with the old receipt handle would still change the
- * message, so the queue is no longer called.
+ * <p>If the visibility timeout is lost, the claim still protects the key. But another consumer may have the message
+ * then. A standard queue would still accept this delivery's old receipt handle, and disturb that consumer. So no
+ * further requests are sent.
  */
 public final class MessageVisibility extends Renewable {
 
@@ -68,16 +68,16 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Called when the handler starts. If the handler still runs at the listener's timeout, the handler is interrupted,
-     * and renewals stop. A handler that ignores the interrupt keeps its claim until the lease expires.
+     * Called when the handler starts. If it still runs at the listener's timeout, it is interrupted, and renewals stop.
+     * A handler that ignores the interrupt keeps its claim until the lease expires.
      *
      * @param key the claimed key
-     * @param running interrupts the handler at the timeout; must not block
+     * @param running interrupts the handler; must not block
      */
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // A stopping listener may have stopped this renewal before the handler starts. In this case, no timeout starts.
+        // If the listener is stopping, it may already have stopped all renewals. No timeout starts then.
         if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);
@@ -85,7 +85,7 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Returns whether a handler runs for longer than its timeout, even if the handler is not interrupted yet. */
+    /** Returns whether the handler has run for longer than its timeout, even if it is not interrupted yet. */
     public boolean isPastTimeout() {
         HandlerDeadline running = deadline;
         return running != null && running.isPast();
@@ -98,8 +98,8 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Called when the handler has ended. Renewals continue during the next steps of the delivery, even if the handler
-     * ended after its timeout.
+     * Called when the handler has ended. Its timeout no longer applies, so the delivery is renewed again, even after a
+     * timeout.
      */
     public synchronized void cancelTimeout() {
         HandlerDeadline running = deadline;
@@ -129,42 +129,37 @@ public final class MessageVisibility extends Renewable {
         }
     }
 
-    /** Returns whether there is a lease that is neither lost nor stopped, and not expired by this JVM's clock. */
+    /** Returns whether there is a lease that is still valid, as far as this JVM knows. */
     public boolean isHeld() {
         Lease held = lease;
         return held != null && held.isHeld();
     }
 
-    /** Returns whether this delivery still hides the message from other consumers, by this JVM's monotonic clock. */
+    /** Returns whether the message is still hidden from other consumers, as far as this JVM knows. */
     public boolean isInvisible() {
         return isOn();
     }
 
     /**
-     * Called when the delete of the message starts. The visibility timeout is renewed until the queue confirms the
-     * delete. If the queue rejects a renewal in this time, the visibility timeout does not count as lost, because the
-     * queue may have deleted the message before.
+     * Called when the delete of the message starts. Renewals continue until the queue confirms the delete. A renewal
+     * may now be rejected because the message is already deleted, so that does not count as a loss.
      *
-     * @return a future that completes when all renewals that started before this call have ended
+     * @return a future that completes when no earlier renewal is in progress
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
         return inProgress;
     }
 
-    /**
-     * Returns whether no renewal can help. Returns true also for an expired visibility timeout, because another
-     * consumer may have the message.
-     */
+    /** An expired visibility timeout must not be renewed, because another consumer may have the message. */
     @Override
     boolean isOverForGood(long now) {
         return isOver(now) || super.isOverForGood(now);
     }
 
     /**
-     * Starts an attempt, unless the visibility timeout has expired. The visibility timeout can expire even between
-     * {@link #expire} and this method in one tick, because the queue may confirm late that the handler chose a shorter
-     * time.
+     * Does not renew an expired visibility timeout. The end may have come just now: the queue may confirm late that the
+     * handler chose a shorter time.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -177,7 +172,7 @@ public final class MessageVisibility extends Renewable {
 
     @Override
     void answered(Result answer, long askedAt) {
-        // The future is read first, because {@code super.answered} permits the next attempt, which replaces the future.
+        // The future is read first. After {@code super.answered}, the next renewal may replace it.
         CompletableFuture<Void> answered = inProgress;
         super.answered(answer, askedAt);
         answered.complete(null);
@@ -197,16 +192,15 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Lets the handler change the visibility timeout of its message. The change has these effects:
-     *
+     * Lets the handler change the visibility timeout of its message:
      * <ul>
-     *   <li>If the handler chose a longer time than the listener's visibility timeout, no renewal or return shortens
-     *       this time.
-     *   <li>If the handler chose a shorter time, this time lasts until the next renewal.
-     *   <li>If the handler chose zero, the message is visible, and renewals end.
+     * <li>A longer time than the listener's visibility timeout is kept. Renewals do not shorten it, nor does a return
+     * of the message.
+     * <li>A shorter time lasts until the next renewal.
+     * <li>Zero makes the message visible at once, and ends renewals.
      * </ul>
      *
-     * <p>The change waits for a renewal in progress, because the renewal could overwrite the change.
+     * <p>If a renewal is in progress, the change waits for its end, because the renewal could overwrite the change.
      *
      * @param wanted the new visibility timeout, from now on
      * @param request sends the change
@@ -234,7 +228,7 @@ public final class MessageVisibility extends Renewable {
         });
     }
 
-    /** Stops all renewals. Does not wait for the end of a renewal in progress. */
+    /** Stops all renewals. A renewal may still be in progress when this method returns. */
     public synchronized void stop() {
         stopLeaseRenewal();
         renewer.visibilities.remove(this);
@@ -242,8 +236,7 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Stops all renewals. The method is synchronized, as {@link #attempt} is, so that no renewal can start before the
-     * future is read.
+     * Stops all renewals. Synchronized, so that no renewal starts before the future is read.
      *
      * @return a future that completes when no renewal of the visibility timeout is in progress
      */
@@ -253,15 +246,15 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Makes messages of one subscription visible, each after its delay. First stops the renewal of each message, and
-     * waits for a renewal in progress, because the renewal could overwrite the new visibility. Messages without a
-     * renewal in progress share requests.
+     * Returns messages of one subscription to SQS: each becomes visible after its delay. A renewal in progress could
+     * undo that. So a message with such a renewal waits for its end, and gets its own request. The other messages share
+     * requests.
      *
-     * <p>A message is left out if its visibility timeout is over or lost, or if its handler chose a visibility timeout
-     * that ends after the delay.
+     * <p>Some messages are left out: those whose visibility timeout is over or lost, and those whose handler chose a
+     * visibility timeout that ends after the delay.
      *
-     * @param delays the delay of each message. A delay is rounded up to whole seconds, but ends at SQS's ceiling at the
-     *     latest, because SQS refuses longer delays
+     * @param delays the delay of each message. A delay is rounded up to whole seconds, and shortened if it would exceed
+     *     SQS's limit of 12 h after the receive
      */
     public static void returnAll(Subscription subscription, Map<MessageVisibility, Duration> delays) {
         Map<MessageVisibility, Change> ready = new LinkedHashMap<>(delays.size());

@@ -7,36 +7,35 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A visibility timeout or a lease, which lasts only while it is renewed, and at most until SQS's ceiling of 12 h after
- * the receive. Its states:
- *
+ * A visibility timeout or a lease, which ends unless it is renewed in time. The latest end is 12 h after the receive.
+ * States:
  * <ul>
- *   <li>WAITING: the next renewal is not due yet, or has not started;
- *   <li>IN_PROGRESS: a renewal was requested, and is not answered yet;
- *   <li>OVER: the visibility timeout or lease is lost, or no longer needed.
+ * <li>WAITING: the next renewal is not requested yet;
+ * <li>IN_PROGRESS: a renewal was requested, and is not answered yet;
+ * <li>OVER: the visibility timeout or lease is lost, or no longer needed.
  * </ul>
  *
- * <p>The end is computed on this JVM's monotonic clock, from a time before the request that began or renewed the
- * visibility timeout or lease. So this JVM never assumes a later end than the server. One end is computed from the
- * answer instead: the first end of a visibility timeout, because a poll may wait at SQS before the visibility timeout
- * begins.
+ * <p>The time is counted on this JVM's monotonic clock, from before the request was sent. So this JVM never expects
+ * more time than the server grants. Only a message's first visibility timeout is counted from the answer, because a
+ * poll may wait at SQS for a message.
  *
- * <p>Thread-safe. The monitor is never held across input or output.
+ * <p>Thread-safe. No lock is held during input or output.
  */
 abstract class Renewable {
 
     /**
-     * The least time that an attempt has for its answer, because the attempt may have to open a connection first. The
-     * usual limit is the end of the visibility timeout or lease. This limit may be near or past, for example after a
-     * pause of the whole JVM.
+     * Each renewal gets at least this time for its answer, because it may have to open a connection first. Normally it
+     * gets the time until the end of the visibility timeout or lease. But that end may be near or past, for example
+     * after the whole JVM was paused.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /**
-     * The length divided by this number is the last moment before the end. A renewal that is nearly due may start early
-     * by the same time.
+     * Divides the length into twentieths. If renewals fail, the visibility timeout or lease counts as lost when its
+     * last twentieth begins, but not earlier than 1 s before its end. A renewal may start a twentieth too early, to
+     * share a request.
      */
     private static final int NEARLY = 20;
 
@@ -61,13 +60,13 @@ abstract class Renewable {
     private boolean chosenByHandler;
 
     /**
-     * True after a delete or a completion has started. A renewal that is rejected after that is no loss, because the
-     * delete or completion itself ends the visibility timeout or lease.
+     * True after the delete of the message, or the completion of the claim, has started. If a renewal is rejected after
+     * that, the delete or completion has probably succeeded, so it is not reported as a loss.
      */
     volatile boolean ending;
 
     /**
-     * @param receivedAt when the message was received, which is the time from which SQS's ceiling is counted
+     * @param receivedAt when the message was received; the 12 h count from then
      * @param askedAt when the visibility timeout or lease was requested
      */
     Renewable(Renewer renewer, Duration length, long receivedAt, long askedAt) {
@@ -85,10 +84,13 @@ abstract class Renewable {
         chosenByHandler = false;
     }
 
-    /** Returns whether the visibility timeout or lease is to be renewed. Without renewal, it expires. */
+    /** Returns whether renewals are wanted. Without them, the visibility timeout or lease expires. */
     abstract boolean isKept();
 
-    /** Logs the result of an attempt, or a loss without an attempt, and publishes an event. */
+    /**
+     * Logs the result of a renewal, and publishes an event. Also called if the visibility timeout or lease is lost
+     * without a renewal.
+     */
     abstract void report(Result result);
 
     /** Ends the visibility timeout or lease as lost if no renewal can save it. */
@@ -103,12 +105,12 @@ abstract class Renewable {
     }
 
     /**
-     * Returns whether the visibility timeout or lease is lost, in one of these cases:
+     * Returns whether the visibility timeout or lease counts as lost:
      * <ul>
-     * <li>A renewal cannot help any more.
-     * <li>The attempt in progress got no answer in time.
-     * <li>The end is near, and renewals fail or have stopped. The loss is reported a moment before the end, so that an
-     * interrupted handler has time to stop.
+     * <li>The 12 h are over.
+     * <li>A renewal in progress was not answered in time.
+     * <li>The end is near, and renewals fail or have stopped. An interrupted handler needs a moment to stop before the
+     * end.
      * </ul>
      */
     private boolean isBeyondSaving(long now) {
@@ -123,7 +125,7 @@ abstract class Renewable {
         return state == State.WAITING && due - now <= 0 && isKept();
     }
 
-    /** Returns whether no renewal can help, because less than a second is left until SQS's ceiling. */
+    /** Returns whether no renewal can help, because less than a second is left of the 12 h. */
     boolean isOverForGood(long now) {
         return secondsLeft(now) < 1;
     }
@@ -136,26 +138,26 @@ abstract class Renewable {
         return end - now <= 0;
     }
 
-    /**
-     * Returns whether the visibility timeout or lease is neither lost nor stopped, and not expired by this JVM's clock.
-     */
+    /** Returns whether the visibility timeout or lease is still valid, as far as this JVM knows. */
     synchronized boolean isOn() {
         return state != State.OVER && !isOver(renewer.now());
     }
 
     /**
-     * Starts an attempt if a renewal is due. Also starts an attempt if a renewal is nearly due, so that it shares a
-     * request with other renewals. Returns whether an attempt started.
+     * Marks a renewal as requested if it is due. A renewal that is nearly due is requested, too, so that it shares a
+     * request.
+     *
+     * @return whether the caller must send a renewal
      */
     synchronized boolean attempt(long now) {
-        // After a failure, an attempt starts only when it is due. Retries are frequent enough, and more of them would
-        // make throttling worse.
+        // Renewals do not start early after a failure. Retries are frequent enough, and more of them would make
+        // throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
     /**
-     * Starts an attempt, even if no renewal is due. Returns false, and starts none, if another attempt is in progress,
-     * or if the visibility timeout or lease is over.
+     * Marks a renewal as requested, even if none is due. Returns false if another renewal is in progress, or if the
+     * visibility timeout or lease is over.
      */
     synchronized boolean take(long now) {
         if (state != State.WAITING) {
@@ -167,16 +169,17 @@ abstract class Renewable {
     }
 
     /**
-     * Returns whether an attempt waits for its answer. Returns false if the visibility timeout or lease ended after the
-     * attempt had started.
+     * Returns whether a renewal still waits for its answer. Returns false if the visibility timeout or lease has ended
+     * meanwhile.
      */
     synchronized boolean isInProgress() {
         return state == State.IN_PROGRESS;
     }
 
     /**
-     * Returns how long the visibility timeout or lease lasts after a renewal that is requested at the given time.
-     * Returns the usual length, or the time until SQS's ceiling if that time is shorter.
+     * Returns how much time a renewal requests: the usual length, or the rest of the 12 h if that is shorter.
+     *
+     * @param from when the renewal is requested
      */
     Duration granted(long from) {
         Duration left = Duration.ofSeconds(secondsLeft(from));
@@ -189,8 +192,8 @@ abstract class Renewable {
     }
 
     /**
-     * Called with the answer to an attempt. Does nothing if the visibility timeout or lease was lost or stopped before
-     * the answer came.
+     * Called with the answer to a renewal. Ignores an answer that comes after the visibility timeout or lease has
+     * ended.
      */
     void answered(Result answer, long askedAt) {
         synchronized (this) {
@@ -211,25 +214,24 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // A loss is not reported if a delete or a completion has started, because the delete or completion may be the
-        // reason.
+        // A delete or a completion that has started may be the reason for the rejection. So it is not reported.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }
     }
 
     /**
-     * Counts the visibility timeout anew, with the length that the handler chose. The handler may have ended before
-     * this call. The next renewal depends on the chosen length:
-     *
+     * Records the visibility timeout that the handler chose. The next renewal depends on it:
      * <ul>
-     *   <li>If the chosen length is longer than the usual one, the renewal is due when as much time is left as at other
-     *       renewals.
-     *   <li>If the chosen length is shorter, the renewal is due after half of it.
-     *   <li>If the chosen length is zero, no renewal follows, because the handler has made the message visible.
+     * <li>If it is longer than the usual one, the renewal is due when as much time is left as at other renewals.
+     * <li>If it is shorter, the renewal is due after half of it.
+     * <li>If it is zero, no renewal follows, because the handler has made the message visible.
      * </ul>
      *
-     * @param wanted the chosen length; {@code null} if the handler's own request failed, so that nothing changes
+     * <p>The handler may have ended before this call.
+     *
+     * @param wanted the handler's visibility timeout; {@code null} if the handler's request failed, so that nothing
+     *     changes
      */
     synchronized void chosen(long askedAt, @Nullable Duration wanted) {
         if (state == State.IN_PROGRESS) {
@@ -246,7 +248,7 @@ abstract class Renewable {
         chosenByHandler = true;
     }
 
-    /** Returns whether the handler chose the end of the visibility timeout, and this end is after the given moment. */
+    /** Returns whether the handler chose a visibility timeout that ends after this moment. */
     synchronized boolean isChosenBeyond(long moment) {
         return chosenByHandler && end - moment > 0;
     }

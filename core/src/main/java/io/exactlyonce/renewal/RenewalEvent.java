@@ -4,15 +4,17 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 
-/** An event of renewals. The threads that renew call the observers, so observers must not block. */
+/**
+ * An event of a renewal, such as a failure or a loss. Observers are called on the threads that renew, so they must not
+ * block.
+ */
 public sealed interface RenewalEvent {
 
     /** Calls the observer's method for this event. */
     void passTo(Observer observer);
 
     /**
-     * Observes each event of renewals. The interface has no default methods, so an observer that lacks a method for a
-     * new event does not compile.
+     * Gets each event. There are no default methods, so the compiler finds observers that do not handle a new event.
      */
     interface Observer {
 
@@ -36,14 +38,11 @@ public sealed interface RenewalEvent {
         SUCCEEDED,
         /** The attempt failed, and will be repeated. */
         FAILED,
-        /** The visibility timeout or lease is lost, and no attempt follows. */
+        /** The visibility timeout or lease is lost. No further renewal is tried. */
         LOST
     }
 
-    /**
-     * The result of an attempt to renew a visibility timeout or lease, or the loss of a visibility timeout or lease
-     * without an attempt.
-     */
+    /** A renewal has succeeded or failed, or a visibility timeout or lease is lost. */
     record Renewed(Subscription subscription, Target target, Result result) implements RenewalEvent {
 
         @Override
@@ -53,8 +52,8 @@ public sealed interface RenewalEvent {
     }
 
     /**
-     * A claim no longer holds its key, or its lease has expired. This event follows the lease's event with
-     * {@link Result#LOST}.
+     * A claim no longer holds its key, or its lease has expired. Published after a {@link Renewed} event with {@link
+     * Result#LOST}.
      */
     record ClaimLost(Subscription subscription, ClaimKey key) implements RenewalEvent {
 

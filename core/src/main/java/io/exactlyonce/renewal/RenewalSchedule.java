@@ -3,24 +3,24 @@ package io.exactlyonce.renewal;
 import java.time.Duration;
 
 /**
- * Computes when a visibility timeout or lease is renewed, and when a failed renewal is repeated. Has no side effects.
+ * Computes when visibility timeouts and leases are renewed, and when a failed renewal is repeated. Has no side effects.
  *
- * @param enabled whether visibility timeouts and leases are renewed; if not, they expire after their length
- * @param at the part of the length after which a visibility timeout or lease is renewed, from 0.1 to 0.8. The default
- *     is half of the length, so that a failed renewal leaves the other half for further attempts
- * @param jitter a number from 0 to 0.5. Each delivery renews earlier by a random part of that time, at most this part.
- *     So deliveries that were received together are not always renewed together
+ * @param enabled whether visibility timeouts and leases are renewed; if not, they expire
+ * @param at when to renew, as a fraction of the length, from 0.1 to 0.8. With the default of 0.5, the other half of the
+ *     time is left to repeat failed renewals
+ * @param jitter lets deliveries that were received together renew at different times. Each delivery renews earlier by a
+ *     random part of the time, at most by this fraction, from 0 to 0.5
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
-    /** The least value of {@code at}. The property for {@code at} has the same bounds. */
+    /** The least value of {@code at}. The configuration property has the same bounds. */
     public static final double EARLIEST = 0.1;
 
     public static final double LATEST = 0.8;
 
     /**
-     * The shortest interval between two renewals. A visibility timeout or lease that is shorter than two such intervals
-     * is renewed after half of its length.
+     * Renewals are at least this far apart. But a visibility timeout or lease of less than two seconds is renewed after
+     * half of its length.
      */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
@@ -36,18 +36,17 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
         this(true, at, jitter);
     }
 
-    /** Returns the longest interval between two renewals of a visibility timeout or lease of this length. */
+    /** Returns the interval between renewals without jitter, which is the longest possible one. */
     public Duration longestInterval(Duration length) {
         return interval(length, 0);
     }
 
     /**
-     * Returns the time until the next renewal, counted from the start of a visibility timeout or lease, or from its
-     * last renewal.
+     * Returns the time until the next renewal, counted from the start or from the last renewal.
      *
      * @param length the length of the visibility timeout or lease
-     * @param random a number from 0 inclusive to 1 exclusive, the same for all renewals of one visibility timeout or
-     *     lease
+     * @param random a number from 0 inclusive to 1 exclusive, which stays the same for all renewals of one visibility
+     *     timeout or lease
      */
     Duration interval(Duration length, double random) {
         long wanted = (long) (length.toNanos() * at * (1 - jitter * random));
@@ -56,8 +55,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns the pause after a failed attempt: about a third of the remaining time, but at least 0.1 s. Attempts
-     * therefore become more frequent towards the end.
+     * Returns how long to wait after a failed renewal: about a third of the remaining time, but at least 0.1 s. So the
+     * attempts become more frequent towards the end.
      *
      * @param left the time until the visibility timeout or lease ends
      * @param random a number from 0 inclusive to 1 exclusive

@@ -33,23 +33,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Renews the visibility timeouts and leases of all deliveries of an application, and interrupts handlers at their
- * deadlines. Renewals that are due or nearly due share requests: an SQS request has up to ten messages of a queue, and
- * a call of the store has up to {@value #CHUNK} leases.
+ * timeouts. Renewals share requests: up to ten messages of a queue, or up to {@value #CHUNK} leases.
  *
- * <p>{@link #begin} makes the {@link EngineScheduler} check visibility timeouts on one thread, and leases on another.
- * If the CPU is overloaded, requests to queues take long to prepare, but on their own thread they do not delay leases.
- * A third thread calls the store, so that a store that does not answer delays neither of the two checks.
+ * <p>{@link #begin} starts two threads, which check for due renewals: one for visibility timeouts, one for leases. On
+ * an overloaded CPU, it takes long to prepare the requests to SQS, and leases must not wait for that. A third thread
+ * calls the claim store, so that a store that does not answer delays neither of the others.
  */
 public final class Renewer {
 
     private static final Logger log = LoggerFactory.getLogger(Renewer.class);
 
-    /** The time between two checks for due renewals: a tenth of the shortest interval between renewals. */
+    /** The time between two checks for due renewals. */
     static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
 
     /**
-     * The most leases in one call of the store. Each call has its own answer, so a late or failed call does not affect
-     * the leases of other calls.
+     * At most this many leases are renewed in one call of the store. If a call is late or fails, other calls still
+     * renew their leases.
      */
     static final int CHUNK = 256;
 
@@ -58,8 +57,8 @@ public final class Renewer {
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
     /**
-     * The divisor of a visibility timeout. If a tick is late by the quotient or more, a pause is logged, because the
-     * delay takes much of the time in which the visibility timeout can be renewed.
+     * If a check comes late by a quarter of a visibility timeout, a pause is logged. Such a delay leaves little time to
+     * renew.
      */
     private static final int PART = 4;
 
@@ -79,18 +78,14 @@ public final class Renewer {
     private volatile long lastTick;
     private volatile long lastLeaseTick;
 
-    /**
-     * True after the first failure of an outage was logged with its stack trace. Later failures of the outage are
-     * logged in one line each.
-     */
+    /** True while the store fails to renew leases. Only the first failure is logged with its stack trace. */
     private volatile boolean isLogged;
 
     /**
      * @param store renews the leases
      * @param events receives each event; must not block
-     * @param leaseThread runs the calls of the store, on a single thread
-     * @param clock a monotonic clock, in nanoseconds
-     * @param random numbers from 0 inclusive to 1 exclusive
+     * @param leaseThread calls the store; must have a single thread
+     * @param random makes deliveries renew at different times
      */
     public Renewer(
             ClaimStore store,
@@ -110,9 +105,9 @@ public final class Renewer {
     }
 
     /**
-     * Renews a delivery's visibility timeout from now on.
+     * Starts to renew the visibility timeout of a delivery.
      *
-     * @param length the visibility timeout that the receive requested
+     * @param length the visibility timeout that the poll requested
      * @param receivedAt when the message was received, by the monotonic clock
      */
     public MessageVisibility start(
@@ -128,7 +123,7 @@ public final class Renewer {
     }
 
     /**
-     * Renews the lease of a claim that has no message. The renewal begins now, and lasts for 12 h at most.
+     * Starts to renew the lease of a claim that has no message, for 12 h at most.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
      * @param holder stops the work under the claim if the lease is lost; must not block
@@ -148,8 +143,8 @@ public final class Renewer {
     }
 
     /**
-     * Returns the longer one of two times: since the last check of visibility timeouts, and since the last check of
-     * leases. Each time is normally at most a tenth of a second.
+     * Returns the time since the last check of visibility timeouts or of leases, whichever is longer. Normally it is at
+     * most a tenth of a second.
      */
     public Duration sinceLastTick() {
         long now = now();
@@ -161,10 +156,10 @@ public final class Renewer {
     }
 
     /**
-     * Checks for due renewals from now on, ten times a second.
+     * Starts to check for due renewals, ten times a second.
      *
-     * @param threads the beginning of the names of the two threads that check
-     * @return the periodic task; closing the task ends the checks
+     * @param threads a prefix for the names of the two threads
+     * @return stops the checks when it is closed
      */
     public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
@@ -178,8 +173,8 @@ public final class Renewer {
     }
 
     /**
-     * Renews all visibility timeouts and leases that are due, once. Never waits for the answer to a renewal, and never
-     * throws if a renewal fails.
+     * Checks once, and renews all visibility timeouts and leases that are due. Does not wait for answers. Does not
+     * throw if a renewal fails.
      */
     public void tick() {
         tickLeases();
@@ -198,8 +193,8 @@ public final class Renewer {
     }
 
     /**
-     * Renews up to {@value #CHUNK} leases that are waiting for this thread, in one call of the store. Leases that
-     * become due during a slow call share the next call. So a slow store is called no more often than it answers.
+     * Renews up to {@value #CHUNK} waiting leases in one call of the store. Leases that become due during a slow call
+     * are renewed together afterwards. So a slow store does not get more calls than it can answer.
      */
     private void renewWaiting() {
         List<Lease> chunk = new ArrayList<>();
@@ -219,14 +214,14 @@ public final class Renewer {
     }
 
     /**
-     * Logs a pause if this tick comes late, because the JVM or its machine was paused. A suspended machine is not
-     * detected if its monotonic clock stops during the suspension.
+     * Logs a pause if this check comes late, because the JVM or its machine was paused. A suspended machine is not
+     * noticed if its monotonic clock stops, too.
      */
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // A delay of less than a tick needs no check of each visibility timeout. Even the shortest visibility timeout,
-        // divided by PART, is longer than a tick.
+        // A delay of less than a tick is ignored, without a check of each visibility timeout. Even a quarter of the
+        // shortest one is longer than a tick.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {
@@ -241,8 +236,8 @@ public final class Renewer {
     }
 
     /**
-     * Ends the visibility timeouts or leases that are lost. If a renewal is due, starts an attempt for each one that is
-     * due or nearly due. Returns the visibility timeouts or leases whose attempts started.
+     * Ends the visibility timeouts or leases that are lost. If at least one renewal is due, marks all renewals that are
+     * due or nearly due as requested. Returns those that the caller must renew.
      */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;

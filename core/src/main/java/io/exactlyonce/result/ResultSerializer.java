@@ -14,8 +14,8 @@ public interface ResultSerializer {
     String toJson(Object result);
 
     /**
-     * Writes a result whose type has type arguments, such as {@code List<Line>}. The names of the elements' subtypes
-     * are written only if the type names the elements' type.
+     * Writes a result of a generic type, such as {@code List<Line>}. A serializer may need the type to write the names
+     * of subclasses of {@code Line}.
      *
      * @throws RuntimeException if the result cannot be written
      */
@@ -24,15 +24,15 @@ public interface ResultSerializer {
     }
 
     /**
-     * Reads a result. The text cannot name a class, so the type alone decides which object is made.
+     * Reads a result. Only the given type decides which class is created, and never the stored text.
      *
      * @throws RuntimeException if the text does not fit the type
      */
     @Nullable Object fromJson(String json, Type type);
 
     /**
-     * Returns why no text can be read as a type, for example because the type is an interface that names no
-     * implementation. Returns {@code null} if some texts can be read. The returned reason contains no part of a result.
+     * Returns why results of a type can never be read, for example because it is an interface without a known
+     * implementation. Returns {@code null} if they can be read. The reason quotes no stored result.
      */
     default @Nullable String whyUnreadable(Type type) {
         return null;

@@ -21,40 +21,39 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Writes the results that are stored with their keys, and reads them. The size of a result is limited, because every
- * later update of a claim's row copies the result. If the result of finished work cannot be stored, the claim is
- * completed without a result.
+ * Writes results as JSON, to be stored with their keys, and reads them. The size is limited, because each later update
+ * of a claim's row copies the result. If a result cannot be stored, the claim is completed without it.
  *
  * @param serializer writes and reads results of any size
- * @param maxBytes the largest result, in bytes of UTF-8
+ * @param maxBytes limit of a result's JSON, in bytes of UTF-8
  */
 public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
     /**
-     * Characters that stores reject, and that JSON can escape in ASCII instead. A sender's JSON may contain half of a
-     * surrogate pair, and raw values may contain NUL.
+     * Characters that claim stores reject: NUL, and half of a surrogate pair. A sender's text may contain them, so they
+     * are escaped in the JSON.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
-    /** The JSON text of a null result. A result that is not stored has no text. */
+    /** The JSON of a result that is {@code null}. Without a stored result, there is no JSON at all. */
     private static final String NULL = "null";
 
     private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
     /**
-     * Types that do not determine the class of a result that is read back. For example, {@code 7L} would become an
-     * {@code Integer}, and a record would become a map.
+     * Types that do not determine the class to read. For example, as an {@code Object}, {@code 7L} would be read as an
+     * {@code Integer}, and a record as a map.
      */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
     /**
      * The result of finished work.
      *
-     * @param json the result as JSON; {@code null} if the result cannot be stored
-     * @param readBack the result after it was written and read back, so that all callers get the same
-     * @param failure why the result could not be written and read back; {@code null} if it could
+     * @param json the result as JSON; {@code null} if it cannot be stored
+     * @param readBack the result as it is read from the JSON, so that the first caller gets the same as later ones
+     * @param failure why the result cannot be written or read; {@code null} if it can
      */
     public record Kept<T>(
             @Nullable String json,
@@ -62,9 +61,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
             @Nullable StoredResultException failure) {
 
         /**
-         * Returns the result as it is after it was written and read back.
+         * Returns the result as later callers will get it, too.
          *
-         * @throws StoredResultException if the result could not be written and read back
+         * @throws StoredResultException if the result cannot be written or read
          */
         public @Nullable T get() {
             if (failure != null) {
@@ -101,17 +100,17 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Returns the result of finished work as JSON. Returns {@code null} if the result cannot be stored, and does not
-     * throw, because the claim must be completed anyway.
+     * Returns a result as JSON; {@code null} if it cannot be stored. Does not throw: the work is done, so its claim
+     * must be completed anyway.
      */
     public @Nullable String writeIfPossible(ClaimKey key, Object result) {
         return keep(key, result, NOTHING).json();
     }
 
     /**
-     * Writes the result of finished work, and reads it back as the type that the caller requests. If this fails, the
-     * returned value has the failure and no JSON. The method does not throw, because the claim must be completed
-     * anyway. A result that is too large to be stored is still read back.
+     * Writes a result as JSON, and reads it back as the type that the caller requests. Does not throw: the work is
+     * done, so its claim must be completed anyway. If writing or reading fails, the returned object has the failure and
+     * no JSON. A result that is too large to be stored can still be returned to this caller.
      */
     public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, ParameterizedTypeReference<T> type) {
         T readBack = null;
@@ -137,12 +136,15 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         }
     }
 
-    /** Returns why a result cannot be kept, without the serializer's text, which may quote a sender's content. */
+    /**
+     * Returns why a result cannot be stored. The serializer's own text is left out, because it may quote what a sender
+     * has written.
+     */
     private static String reason(Throwable unfit) {
         return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
     }
 
-    /** Reports that a result is too large. The message is a text of this library, and quotes no content. */
+    /** Thrown if a result is too large. Its message quotes no content, so it may be logged. */
     private static final class TooLarge extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1;
@@ -153,9 +155,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Requires that values of a type can be read back unchanged, as far as the type alone shows this.
+     * Rejects a type whose values would be read back differently. Some problems only show when a value is written.
      *
-     * @throws IllegalArgumentException if the type shows that its values cannot be read back unchanged
+     * @throws IllegalArgumentException if the type shows such a problem
      */
     public void requireReadable(Type type) {
         String reason = whyUnreadable(type);
@@ -166,8 +168,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Returns why values of a type cannot be read back; {@code null} if they can. The serializer checks each part of
-     * the type alone, because the serializer's check of a list does not detect a wrong type of the elements.
+     * Returns why values of a type cannot be read back; {@code null} if they can. Type arguments are checked one by
+     * one, because the serializer accepts a list without a check of its elements' type.
      */
     private @Nullable String whyUnreadable(Type type) {
         if (type instanceof GenericArrayType array) {
@@ -213,7 +215,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     /**
      * Returns a stored result as the type that the caller requests.
      *
-     * @throws StoredResultException if no result is stored, or if the stored result does not fit the type
+     * @throws StoredResultException if no result is stored, or if it does not fit the type
      */
     public <T> @Nullable T read(ClaimKey key, @Nullable String json, ParameterizedTypeReference<T> type) {
         if (isVoid(type.getType())) {

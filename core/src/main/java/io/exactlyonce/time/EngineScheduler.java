@@ -3,7 +3,9 @@ package io.exactlyonce.time;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 
-/** The engine's clock, and its scheduler of delayed and periodic tasks. Tests use a scheduler that they control. */
+/**
+ * The clock of this library, which also runs delayed and periodic tasks. Tests replace it by one that they control.
+ */
 public interface EngineScheduler extends NanoClock {
 
     /**
@@ -13,17 +15,17 @@ public interface EngineScheduler extends NanoClock {
     void after(Duration delay, Runnable task);
 
     /**
-     * Runs a periodic task on its own thread. The first run begins after an interval, and each later run begins an
-     * interval after the end of the run before. If a run throws, the exception is logged, and the repetition continues.
+     * Runs a task again and again on its own thread. The interval is counted from the end of one repetition to the
+     * start of the next. If the task throws, the exception is logged, and the repetition continues.
      *
      * @param thread the name of the thread
-     * @return the task; closing the task ends the repetition
+     * @return stops the repetition when it is closed
      */
     PeriodicTask every(Duration interval, String thread, Runnable task);
 
     /**
      * Returns an executor that runs tasks one after another, on a thread of this name. The executor need not be
-     * stopped, because the thread ends while the executor has no tasks.
+     * stopped, because its thread ends when there are no tasks.
      */
     Executor thread(String name);
 

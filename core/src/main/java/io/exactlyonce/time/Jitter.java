@@ -2,7 +2,7 @@ package io.exactlyonce.time;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A source of random numbers, so that many workers do not retry or renew at the same time. */
+/** Random numbers that spread retries and renewals, so that many workers do not act at the same time. */
 @FunctionalInterface
 public interface Jitter {
 

@@ -1,8 +1,8 @@
 package io.exactlyonce.time;
 
 /**
- * A monotonic clock, in nanoseconds. The origin is arbitrary, so only the difference between two values has a meaning.
- * Changes of the machine's time of day do not affect the clock.
+ * A monotonic clock, in nanoseconds: only the difference between two values has a meaning. If the machine's time of day
+ * is changed, the clock does not notice.
  */
 @FunctionalInterface
 public interface NanoClock {

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A scheduler with the JVM's clock, which runs tasks on daemon threads. */
+/** A scheduler on the JVM's clock. Its threads are daemon threads. */
 public final class SystemScheduler implements EngineScheduler {
 
     private static final long IDLE_SECONDS = 1;
@@ -49,7 +49,7 @@ public final class SystemScheduler implements EngineScheduler {
 
     /**
      * Returns an executor that runs tasks one after another, on a thread of this name. The executor rejects a task if
-     * {@code mostWaiting} tasks already wait.
+     * {@code mostWaiting} others are waiting.
      */
     public static Executor thread(String name, int mostWaiting) {
         var thread = new ThreadPoolExecutor(
