@@ -7,17 +7,17 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects claims with the application's connection details. Each new connection of claims reads the address, user and
- * password of the application's DataSource again. If the application changes the password of its running pool, the next
- * connection of claims therefore uses the new password.
+ * Lets claims connect to the database as the application does. Each new connection for claims reads the address, user
+ * and password of the application's DataSource again. So if the application changes the password of its running pool,
+ * claims use the new password, too.
  *
- * <p>A pool reads the application's {@code JdbcConnectionDetails} only once, so those details may have newer
- * credentials than the pool. The credentials of the details are used if they have changed and the pool's have not, or
- * if the pool has no getter for its password.
+ * <p>The application's {@code JdbcConnectionDetails} may have newer credentials than the pool, because the pool read
+ * them only at its start. These newer credentials are used if the pool's own have not changed, or if the pool has no
+ * getter for its password.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The fix for messages if claims cannot connect with the application's details. */
+    /** The fix that messages suggest if claims cannot connect as the application does. */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";
@@ -31,12 +31,11 @@ public final class ApplicationConnection implements Supplier<Target> {
     /**
      * A DataSource of the application.
      *
-     * @param name the DataSource's name for messages, such as {@code DataSource 'shop'}
-     * @param setting the setting of the DataSource's URL, for fixes in messages
+     * @param name for messages, such as {@code DataSource 'shop'}
+     * @param setting the setting that contains its URL, for messages
      */
     public record Named(String name, String setting, DataSource dataSource) {
 
-        /** Returns the exception for claims that cannot use this DataSource. */
         ClaimDatabaseException unusable(String reason, @Nullable Throwable cause) {
             return impossible(name + " " + reason, cause);
         }
@@ -47,19 +46,15 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * The first reading.
+     * The values that were read first, to recognize later changes.
      *
-     * @param pool the pool's target
-     * @param details the application's connection details; {@code null} if their address or user is not the pool's,
-     *     because the pool was then not made from them
+     * @param details {@code null} if the pool was not made from the application's connection details, because address
+     *     or user differ
      */
     private record First(Target pool, @Nullable Target details) {}
 
     /**
-     * Creates the source of connection details.
-     *
-     * @param application the DataSource of the application
-     * @param details the application's connection details, with the current user and password; {@code null} if
+     * @param details returns the application's connection details, with the current user and password; {@code null} if
      *     there are none
      */
     public ApplicationConnection(Named application, @Nullable Supplier<Target> details) {
@@ -67,19 +62,19 @@ public final class ApplicationConnection implements Supplier<Target> {
         this.details = details;
     }
 
-    /** Returns the exception for an application whose connection details do not suit claims. */
+    /** Returns the exception for connection details of the application that claims cannot use. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }
 
     /**
-     * Requires a target of PostgreSQL, with a URL that can be shown. Called before the first connection, because
-     * another driver's error would not mention claims.
+     * Requires a PostgreSQL URL that can be shown in messages. Checked before the first connection, because the error
+     * of another driver would not mention claims.
      */
     public static Target requirePostgresql(String name, Target target) {
         String url = target.url();
         if (!Target.isPostgresql(url)) {
-            // Only the beginning of the URL is shown, because the rest may contain a password.
+            // The rest of the URL may contain a password, so it is not shown.
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
             throw impossible("%s connects to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }
@@ -93,10 +88,10 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * Reads credentials by code of the application, which may request a token from a service.
+     * Reads user and password from the application's code, which may request a token from a service.
      *
-     * @param origin the origin of the credentials, for messages
-     * @throws ClaimDatabaseException if that code throws, or returns {@code null}
+     * @param origin the source of user and password, for messages
+     * @throws ClaimDatabaseException if the application's code throws, or returns {@code null}
      */
     public static <T> T ask(String origin, Supplier<@Nullable T> credentials) {
         try {

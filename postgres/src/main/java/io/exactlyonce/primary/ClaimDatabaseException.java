@@ -10,11 +10,8 @@ import org.jspecify.annotations.Nullable;
 public final class ClaimDatabaseException extends ExactlyOnceSetupException {
 
     /**
-     * Creates an exception.
-     *
-     * @param problem what was observed, with the value
-     * @param remedy the fix
-     * @param cause the failure, or {@code null}
+     * @param problem what is wrong, with the value that was found
+     * @param remedy how to fix it
      */
     public ClaimDatabaseException(String problem, String remedy, @Nullable Throwable cause) {
         super(problem, remedy, cause);

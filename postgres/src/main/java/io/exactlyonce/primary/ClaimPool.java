@@ -19,41 +19,43 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 
 /**
- * A small connection pool that only claims use. Slow handlers cannot use up its connections, so leases are renewed in
- * time.
+ * A small connection pool for claims only. Slow handlers cannot use up its connections, so leases are renewed in time.
  *
- * <p>Guaranteed for the library's own pool:
+ * <p>Guaranteed if the library made the pool:
  * <ul>
- *   <li>The driver checks that the server of each new connection accepts writes, even if the URL has one host.
- *   <li>After a connection broke, or met a read-only server, all open connections are discarded.
+ *   <li>Each new connection goes to a server that accepts writes, even if the URL has only one host.
+ *   <li>If a connection breaks, or meets a read-only server, all open connections are discarded.
  * </ul>
  *
- * <p>An application's pool guarantees neither, but each statement of claims fails on a replica.
+ * <p>A pool of the application guarantees neither. But each statement of claims fails on a replica.
  *
- * <p>Not guaranteed: after a failover to an asynchronous replica, that the new primary has all commits of the old one.
- * Also not guaranteed: what commits wait for by default, because the application's pool, or a pooler, may share
- * sessions with the application. Statements that depend on a setting therefore set it in their transaction.
+ * <p>Not guaranteed:
+ * <ul>
+ *   <li>that the new primary has all commits of the old one, after a failover to an asynchronous replica
+ *   <li>that a session has default settings, because a pooler or the application's pool may share it with the
+ *       application. Statements therefore set what they need in their own transaction.
+ * </ul>
  *
- * <p>The pool opens its first connection at its first use. The pool keeps only one idle connection, so that many idle
- * instances do not use up the server's connections. The pool starts even if the database is down. {@link PrimaryCheck}
- * then reports the cause.
+ * <p>The pool opens its first connection when it is first used, so it starts even if the database is down. {@link
+ * PrimaryCheck} then reports the cause. The pool keeps only one idle connection, so that many idle instances do not use
+ * up the server's connections.
  */
 public final class ClaimPool implements AutoCloseable {
 
-    /** The property that limits how long the library's own pool waits for a connection. */
+    /** The property for how long claims wait for a connection of the library's own pool. */
     public static final String TIMEOUT_PROPERTY = "exactly-once.datasource.connection-timeout";
 
     static final String NAME = "exactly-once-claims";
 
-    /** The most connections that operators use at a time: one for a lookup, and one for a decision. */
+    /** Limit of connections that operators use at a time: one for a lookup, and one for a decision. */
     public static final int FOR_OPERATORS = 2;
 
-    /** How long an unused connection for operators stays open: the shortest time that HikariCP accepts. */
+    /** An unused connection for operators is closed after this time. HikariCP accepts no shorter time. */
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /**
-     * The default limit of the wait for a connection. A renewal can use half of its lease for this wait and for
-     * retries. With SQS's default visibility timeout, a lease has 30 s.
+     * The default for how long claims wait for a connection. A renewal has half of its lease for this wait and for
+     * retries: 15 s with SQS's default visibility timeout.
      */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 
@@ -70,21 +72,20 @@ public final class ClaimPool implements AutoCloseable {
     private final int maximumPoolSize;
 
     /**
-     * The first target, without its credentials. Messages use it, because a pool's address never changes, and because
-     * reading another target may request a token from a service.
+     * The first target, without its credentials, for messages. It stays valid, because a pool's address never changes.
+     * Reading the target again could request a token from a service.
      */
     private volatile @Nullable Target known;
 
     /**
      * The address of the claim database, its credentials, and the driver's settings.
      *
-     * @param setting the setting of the URL, for fixes in messages
-     * @param url the JDBC URL; a {@code targetServerType} in the URL is ignored
-     * @param username the user; {@code null} if the URL or the driver has the user
-     * @param password the password; {@code null} if there is none
-     * @param credentials a clause for messages that says where user and password come from, and how a rotation
-     *     takes effect
-     * @param driver the driver's class; {@code null} if the driver is found by the URL alone
+     * @param setting the setting that contains the URL, for messages
+     * @param url a {@code targetServerType} in the URL is ignored
+     * @param username {@code null} if the URL or the driver has the user
+     * @param password {@code null} if there is none
+     * @param credentials a clause for messages: where user and password come from, and how a rotation takes effect
+     * @param driver the driver's class; {@code null} if the URL is enough to find the driver
      * @param settings settings for the driver; the URL overrides them
      * @param schema the schema of the tables; {@code null} if the URL or the server sets the schema
      * @param initSql the first statement of each new connection; {@code null} if there is none
@@ -107,7 +108,9 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
 
-        /** The form of a URL that PostgreSQL's driver can read. The prefix of a driver that wraps it is permitted. */
+        /**
+         * The form of a URL that PostgreSQL's driver can read. The URL may have the prefix of a driver that wraps it.
+         */
         private static final Pattern CLEAR =
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
@@ -119,22 +122,22 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final String STATIC = "user and password are read at startup";
 
-        /** Makes a target without driver settings, whose user and password never change. */
+        /** Makes a target with fixed credentials and without driver settings. */
         public Target(String setting, String url, @Nullable String username, @Nullable String password) {
             this(setting, url, username, password, STATIC, null, Map.of(), null, null);
         }
 
         /**
-         * Returns whether a URL connects to PostgreSQL, by PostgreSQL's own driver or by a driver that wraps it, such
-         * as {@code jdbc:aws-wrapper:postgresql:}.
+         * Returns whether a URL connects to PostgreSQL. The driver may be PostgreSQL's own, or one that wraps it (for
+         * example {@code jdbc:aws-wrapper:postgresql:}).
          */
         public static boolean isPostgresql(String url) {
             return POSTGRESQL.matcher(url).matches();
         }
 
         /**
-         * Returns whether each part of a PostgreSQL URL can be recognized. If not, any part may be a secret that the
-         * driver's messages would quote, for example a password in front of a host.
+         * Returns whether a PostgreSQL URL can be shown in messages. An unknown part of a URL may be a secret, for
+         * example a password in front of the host.
          */
         public static boolean isClear(String url) {
             return CLEAR.matcher(url).matches();
@@ -160,9 +163,9 @@ public final class ClaimPool implements AutoCloseable {
     /**
      * Makes a pool.
      *
-     * @param targets returns the target of each new connection, or throws a {@link ClaimDatabaseException}
-     * @param maximumPoolSize the most connections at any time
-     * @param timeout the longest time to wait for a connection, and for the driver to open one; at least a second
+     * @param targets called for each new connection; may throw a {@link ClaimDatabaseException}
+     * @param maximumPoolSize limit of open connections
+     * @param timeout limit of the wait for a connection, and of opening one; at least a second
      */
     public ClaimPool(Supplier<Target> targets, int maximumPoolSize, Duration timeout) {
         this(targets, new PrimaryDriver(targets, timeout), maximumPoolSize, timeout);
@@ -196,17 +199,18 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Uses an application pool, which the application configures and closes.
+     * Uses a pool of the application, which the application configures and closes.
      *
      * @param marked the pool's DataSource, marked with {@link io.exactlyonce.ExactlyOnceDataSource}
-     * @param maximumPoolSize the most connections that the pool has at any time; ignored for a HikariCP pool, which
-     *     reports its own maximum
+     * @param maximumPoolSize the pool's maximum size; ignored for a HikariCP pool, which reports its own
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
         return new ClaimPool(null, marked, null, maximumPoolSize, null);
     }
 
-    /** Makes a pool without a {@code HikariConfig}. Such a pool starts when its first connection is requested. */
+    /**
+     * Makes a pool without a {@code HikariConfig}, so that the pool starts only when its first connection is requested.
+     */
     private static HikariDataSource pool(DataSource driver, int maximumPoolSize, Duration timeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(NAME);
@@ -216,14 +220,12 @@ public final class ClaimPool implements AutoCloseable {
         pool.setIdleTimeout(Duration.ofMinutes(1).toMillis());
         pool.setConnectionTimeout(timeout.toMillis());
         pool.setInitializationFailTimeout(-1);
-        // The isolation level is set once per connection, because setting it in each transaction would cost a round
-        // trip.
+        // The isolation level is set when a connection opens. Setting it in each transaction would cost a round trip.
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * Evicts all connections if one is stale. After a failover, connections to the old primary stay open and
-             * appear healthy, and the pool gives out recently used connections without validation. Each of those
-             * connections would fail a claim.
+             * Discards all connections if one of them is stale. After a failover, connections to the old primary still
+             * look healthy, and HikariCP does not test those that were used recently. Each of them would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -247,14 +249,15 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the DataSource for the lookups and decisions of operators. The library's own pool has separate
-     * connections for operators. A marked DataSource lends them at most {@link #lentToOperators} of its connections.
+     * Returns the DataSource for lookups and decisions of operators. If the library made the pool, operators have
+     * connections of their own. Otherwise they use at most {@link #lentToOperators} connections of the application's
+     * pool.
      */
     public DataSource operators() {
         return operators == null ? dataSource : operators;
     }
 
-    /** Returns the most connections of {@link #dataSource} that operators use at a time. */
+    /** Returns the maximum number of connections of {@link #dataSource} that operators use at a time. */
     public int lentToOperators() {
         return operators == null ? FOR_OPERATORS : 0;
     }
@@ -273,14 +276,13 @@ public final class ClaimPool implements AutoCloseable {
         return driver == null;
     }
 
-    /** Returns the most connections that the pool has at a time. */
     public int maximumPoolSize() {
         return maximumPoolSize;
     }
 
     /**
-     * Returns the limit of the wait for a connection, if the application chose the limit by a property or in its own
-     * pool. Empty if the limit is the default, or if the application's pool does not report a limit.
+     * Returns how long claims wait for a connection, if the application has chosen this time by the property or in its
+     * own pool. Empty for the default time, and if the application's pool does not report its time.
      */
     public Optional<Duration> chosenTimeout() {
         return Optional.ofNullable(hikari)
@@ -288,7 +290,7 @@ public final class ClaimPool implements AutoCloseable {
                 .filter(timeout -> isMarked() || !timeout.equals(TIMEOUT));
     }
 
-    /** Returns the setting that limits the wait for a connection. */
+    /** Returns the name of the setting for how long claims wait for a connection. */
     public String timeoutSetting() {
         return isMarked() ? "the connectionTimeout of " + MARKED : TIMEOUT_PROPERTY;
     }
@@ -306,7 +308,7 @@ public final class ClaimPool implements AutoCloseable {
         return targets == null ? MARKED : known(targets).setting();
     }
 
-    /** Returns a clause for messages that lists the settings on which a connection depends. */
+    /** Returns a clause for a message: what to check if no connection can be opened. */
     String demands() {
         if (isMarked()) {
             return "the settings of %s are right".formatted(MARKED);
@@ -321,8 +323,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the hosts, ports and database of the first target, without credentials and parameters. Returns a fixed
-     * text for a marked DataSource.
+     * Returns hosts, ports and name of the database, without credentials and parameters. Returns a fixed text for a
+     * marked DataSource.
      *
      * @throws ClaimDatabaseException if claims cannot connect with the application's details
      */
@@ -348,10 +350,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether a failure suggests that older connections fail too, and that a new connection works. A timeout
-     * suggests neither, because the server may only be slow, and a retry would take as long.
+     * Returns whether the pool's other connections will probably fail, too, and a new connection will work. After a
+     * timeout, this is not likely: the server may only be slow, and a retry would take as long.
      *
-     * @param failure the driver's exception, or an exception with it as a cause; the outermost SQLSTATE decides
+     * @param failure the outermost SQLSTATE among the exception and its causes decides
      */
     public static boolean isStale(Throwable failure) {
         String state = sqlState(failure);
@@ -359,7 +361,7 @@ public final class ClaimPool implements AutoCloseable {
                 && !(Causes.root(failure) instanceof SocketTimeoutException);
     }
 
-    /** Returns the outermost SQLSTATE among a failure and its causes; empty if there is none. */
+    /** Returns the outermost SQLSTATE among an exception and its causes; empty if there is none. */
     public static String sqlState(Throwable failure) {
         return Causes.of(failure)
                 .map(cause -> cause instanceof SQLException sql ? sql.getSQLState() : null)
@@ -369,8 +371,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Discards a connection of an application pool if its failure shows that the connection is stale. If that pool is
-     * HikariCP, discards all of its open connections. The library's own pool discards its stale connections by itself.
+     * Discards a connection of an application pool if the failure shows that the connection is stale. If that pool is
+     * HikariCP, discards all of its open connections. The library's own pool does so by itself.
      *
      * @param connection the failed connection, which is not yet returned to the pool
      */

@@ -19,8 +19,9 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Reads the connection details of a DataSource. The pool may be inside proxies and wrappers, and may itself use another
- * DataSource. HikariCP is read by its types, and other DataSources by {@link PoolGetters}.
+ * Reads how the application's DataSource connects, for example its URL and password. The pool may be inside proxies and
+ * wrappers, and may itself use another DataSource. HikariCP is read by its own classes, and other DataSources by {@link
+ * PoolGetters}.
  */
 final class DataSourceReader {
 
@@ -86,7 +87,6 @@ final class DataSourceReader {
                 pool.getConnectionInitSql());
     }
 
-    /** Makes an instance of the DataSource class that the pool names, as the pool itself does. */
     private DataSource instance(HikariDataSource pool) {
         String type = pool.getDataSourceClassName();
         try {
@@ -99,9 +99,7 @@ final class DataSourceReader {
         }
     }
 
-    /**
-     * Returns the DataSource inside one of Spring's wrappers or proxies. Returns {@code null} for another DataSource.
-     */
+    /** Returns the DataSource inside a wrapper or proxy of Spring; {@code null} for another DataSource. */
     private static @Nullable DataSource within(DataSource dataSource) {
         if (dataSource instanceof DelegatingDataSource wrapper) {
             return wrapper.getTargetDataSource();

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a URL that was made by one of the driver's own DataSources. Such a URL may list settings that have the driver's
- * default values. Those values must not override the settings of claims.
+ * Finds the settings that the application has chosen, in the URL of one of the PostgreSQL driver's own DataSources.
+ * Such a URL also lists settings with default values. Default values must not override the settings of claims.
  */
 final class DriverUrl {
 

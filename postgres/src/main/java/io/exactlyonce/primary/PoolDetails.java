@@ -4,10 +4,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection details of a DataSource, as they are now.
+ * The connection details that a DataSource has now.
  *
  * @param type the simple name of the DataSource's class
- * @param credentials user and password
  * @param driver the driver's class, if the DataSource has a setting for it
  * @param settings settings for the driver
  * @param schema the schema of new connections, if the DataSource sets one
@@ -28,7 +27,7 @@ record PoolDetails(
     enum Password {
         /** The pool has a password, which the application may change. */
         OWN,
-        /** A credentials provider supplies the password, which is therefore always current. */
+        /** A credentials provider returns the password, so the password is always current. */
         PROVIDED,
         /** The DataSource has no getter for its password. */
         HIDDEN
@@ -51,10 +50,7 @@ record PoolDetails(
         return credentials.kind() == Password.HIDDEN;
     }
 
-    /**
-     * Returns these details with the credentials of the pool around the DataSource. If that pool has no user, returns
-     * these details.
-     */
+    /** Replaces the credentials by those of a pool that wraps this DataSource, if that pool has a user. */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);
     }

@@ -13,12 +13,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Reads connection details by the getters that pools and the driver's own DataSources have in common. */
+/**
+ * Reads connection details by reflection. Uses getters that many pools have, and that the driver's own DataSources
+ * have.
+ */
 final class PoolGetters {
 
     /**
-     * The getters that return an object with a pool's settings. Tomcat's pool needs this object, because its DataSource
-     * returns a placeholder for the password.
+     * Getters of an object that has a pool's settings. Tomcat's pool needs this, because its DataSource returns a
+     * placeholder for the password.
      */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 
@@ -31,8 +34,8 @@ final class PoolGetters {
     private static final List<String> WRAPPED = List.of("getTargetDataSource", "getDataSource", "getDelegate");
 
     /**
-     * The getters of driver settings. Tomcat has one getter for the parsed settings, {@code getDbProperties}, and one
-     * for their text. The first getter in this list that returns a map is used.
+     * Getters of driver settings. The first one that returns a map is used. Tomcat, for example, also has a getter that
+     * returns the settings as a text.
      */
     private static final List<String> SETTINGS = List.of(
             "getDbProperties",
@@ -97,8 +100,8 @@ final class PoolGetters {
     }
 
     /**
-     * Reads the driver's settings, also by getters that are not public. Without settings such as TLS, claims would
-     * connect less securely than the application does.
+     * Reads the driver's settings, for example for TLS. Without them, claims would connect less securely than the
+     * application does. Some of these getters are not public.
      */
     private static Map<String, String> settings(Object pool) {
         for (String name : SETTINGS) {
@@ -122,7 +125,7 @@ final class PoolGetters {
                 .orElse(null);
     }
 
-    /** Calls a getter. If the getter throws, as Oracle's password getter does, its value counts as missing. */
+    /** Calls a getter. If it throws, as Oracle's password getter does, its value counts as missing. */
     private static Answer answer(Object pool, @Nullable Method getter) {
         try {
             if (getter != null) {

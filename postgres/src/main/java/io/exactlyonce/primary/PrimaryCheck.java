@@ -15,27 +15,24 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Checks at startup that all kinds of statements reach one primary. Also checks that the database, the driver and the
- * pool run statements in the way that claims need. The check needs no privileges and writes no rows. The check only
- * uses up transaction ids.
+ * Checks at startup that all statements of claims reach the same primary. Also checks that the settings of database,
+ * driver and pool suit claims. The check needs no privileges and writes no rows, but uses up transaction ids.
  */
 public final class PrimaryCheck {
 
     /**
-     * The number of times that the check compares servers, because a proxy may choose a server at random for each
-     * statement.
+     * Number of times that the check compares servers. One time is not enough, because a proxy may choose a server at
+     * random for each statement.
      */
     private static final int ROUNDS = 8;
 
-    /** The run from which the driver gives a statement a name: the default of {@code prepareThreshold}. */
+    /** After so many executions, the driver has given a statement a name: the default of {@code prepareThreshold}. */
     private static final int RUNS = 5;
 
-    /** SQLSTATEs for a name of a prepared statement that already exists, and for a name that does not exist. */
+    /** SQLSTATEs of a prepared statement whose name already exists, and of one whose name does not exist. */
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
-    /**
-     * Selects the identity of the server. The functions are stable and not volatile, so a plain read may contain them.
-     */
+    /** Columns that identify the server. They contain no volatile function, so a plain read may contain them. */
     private static final String SERVER = PgCatalog.sql("""
             pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only,
             coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) {||} ':' {||} pg_catalog.inet_server_port(),
@@ -46,13 +43,13 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A statement that counts as a write for PostgreSQL and for proxies. For PostgreSQL, it takes a transaction id,
-     * which only writes do. For proxies, it calls the volatile function {@code clock_timestamp}, because proxies send
-     * calls of volatile functions to the primary.
+     * A write in the eyes of PostgreSQL and of proxies, without a table. It takes a transaction id, as only writes do
+     * in PostgreSQL. It also calls {@code clock_timestamp}, which is volatile, and proxies send calls of volatile
+     * functions to the primary.
      *
-     * <p>The statement needs no table. The statement is replicated like any commit, and each later read shows its
-     * transaction id. The check therefore detects a server that answers from old data, such as a cache, even if that
-     * server claims to be the primary. A replica answers the statement, too, so that the check can name the replica.
+     * <p>Each later read must show this transaction id. So the check detects a server that answers from old data, such
+     * as a cache, even if that server claims to be the primary. On a replica, the statement does not fail, so that the
+     * check can name the replica.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -61,9 +58,9 @@ public final class PrimaryCheck {
             """) + SERVER;
 
     /**
-     * A plain read, which a proxy that separates reads sends to a replica. The statement calls no volatile function
-     * such as {@code pg_is_in_recovery()}. A proxy would send such a call to the primary, and the check would not find
-     * the replica.
+     * A plain read, which some proxies send to a replica. The statement must not call a volatile function such as
+     * {@code pg_is_in_recovery()}. A proxy would send such a call to the primary, and the check would not find the
+     * replica.
      */
     private static final String READ =
             "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "
@@ -72,8 +69,9 @@ public final class PrimaryCheck {
     private static final String READ_WITH_TABLE = READ + ", pg_catalog.to_regclass(?) IS NOT NULL AS has_table";
 
     /**
-     * Two statements that are sent together, as claims do, and must run in one transaction. The first one sets a value
-     * that the second one reads. The second statement is no plain read either, because it calls a volatile function.
+     * Two statements that are sent together and must run in one transaction, because claims need this. The second
+     * statement reads a value that the first one has set. It also calls a volatile function, so that a proxy does not
+     * take it for a plain read.
      */
     private static final String FITNESS = PgCatalog.sql("""
             SELECT pg_catalog.set_config('exactly_once.together', 'yes', true);
@@ -93,14 +91,15 @@ public final class PrimaryCheck {
     }
 
     /**
-     * The identity of the server that answered a statement. Behind a proxy or load balancer, its address differs from
-     * the address in the JDBC URL.
+     * The server that answered a statement. Behind a proxy or load balancer, its address is not the address in the JDBC
+     * URL.
      *
      * @param address address and port, or {@code local socket}
      * @param name {@code server_version}, and the connection's database
-     * @param startedAt when the server started, in seconds since 1970; distinguishes two servers that share an
+     * @param startedAt when the server started, in seconds since 1970; tells apart two servers that have the same
      *     address
-     * @param transaction the transaction id of a write, or the first transaction id that a read does not see
+     * @param transaction after a write, its transaction id; after a read, the first transaction id that the read does
+     *     not see
      * @param readOnly whether the transaction is read-only; always true on a replica
      */
     public record Server(String address, String name, String startedAt, long transaction, boolean readOnly) {
@@ -126,11 +125,11 @@ public final class PrimaryCheck {
     public record Proof(Server server, boolean hasTable) {}
 
     /**
-     * Checks the servers that answer on two connections.
+     * Checks the server, the driver and the pool, on two connections.
      *
      * @return the server that keeps the claims
-     * @throws ClaimDatabaseException in any of these cases: the database is unreachable, is a replica or read-only,
-     *     is not PostgreSQL 14 or later, or does not use UTF8; some statements or connections reach another server; a
+     * @throws ClaimDatabaseException in any of these cases: the database is unreachable, is a replica or read-only, is
+     *     not PostgreSQL 14 or later, or does not use UTF8; some statements or connections reach another server; a
      *     pooler mixes up prepared statements; statements that are sent together run in separate transactions; or an
      *     application pool lacks a setting that claims need
      */
@@ -154,7 +153,7 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Checks one connection of the pool in one round trip. Suitable for frequent probes.
+     * Checks in one round trip that the server is a primary. Cheap enough for frequent probes.
      *
      * @param table the claim table's name in SQL
      * @throws ClaimDatabaseException if the server is unreachable, is a replica, or is read-only
@@ -193,7 +192,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and point %s at it"
                             .formatted(url));
-            // The following checks can fail only for an application pool.
+            // The library's own pool always passes the following checks.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",
@@ -216,7 +215,7 @@ public final class PrimaryCheck {
         }
     }
 
-    /** Requires that one server answers all statements of a connection, and that reads see earlier writes. */
+    /** Requires that one server answers both reads and writes, and that reads see earlier writes. */
     private Server requireOneServer(Connection connection) throws SQLException {
         for (int round = 1; ; round++) {
             Server write = Server.of(connection, WRITE);
@@ -234,12 +233,12 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Runs a statement so often that the driver gives it a name. This detects poolers that give each transaction
-     * another session, but do not support prepared statements, such as PgBouncer up to 1.20 in transaction mode.
+     * Runs a statement so often that the driver gives it a name, to find poolers that mix up such names. PgBouncer up
+     * to 1.20, for example, does so if it gives each transaction another session.
      *
-     * <p>The driver numbers the names for each connection from the start. If two connections share a session, they use
-     * one name for different statements, and PostgreSQL reports an error. The check misses such a pooler if the two
-     * connections happened to get separate sessions.
+     * <p>The driver gives the first statement of each connection the same name. If two connections share a session,
+     * they use the same name for different statements, and PostgreSQL reports an error. If they happen to get separate
+     * sessions, the check does not find the pooler.
      */
     private static void prepareOften(Connection connection, String which) throws SQLException {
         connection.setAutoCommit(false);
@@ -253,11 +252,9 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Requires that a DataSource uses the same server for read-only transactions, whether the thread or the connection
-     * is marked as read-only. Claims never use read-only transactions.
-     *
-     * <p>A DataSource may choose the server by the state of the thread that borrows a connection. A thread in a
-     * read-only transaction would then send claims to a replica.
+     * Requires that read-only transactions use the same server. Claims are never read-only. But a DataSource may look
+     * at the thread that borrows a connection. If that thread is in a read-only transaction, the DataSource would send
+     * claims to a replica.
      */
     private void requireNoReadOnlyRouting(Server primary) throws SQLException {
         DataSource source = pool.dataSource();
@@ -269,7 +266,7 @@ public final class PrimaryCheck {
         try (Connection connection = connect()) {
             connection.setReadOnly(true);
             Server other = Server.of(connection, READ);
-            // The flag is reset here, because some pools do not reset it.
+            // Some pools do not reset the read-only flag by themselves.
             connection.setReadOnly(false);
             requireSame("the DataSource sends read-only transactions to server %s and others to %s", other, primary);
         } finally {
@@ -309,9 +306,9 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        // The message quotes the driver's exception, because the pool itself reports only a timeout.
+        // The driver's exception is quoted, because the pool's own message reports only a timeout.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // The driver's message contains this setting if no server has the required type.
+        // The driver's message contains this setting if it has found no primary.
         if (told.contains("targetServerType")) {
             return astray(
                     "does not connect to a primary: the server of plain reads is a replica or read-only", failure);

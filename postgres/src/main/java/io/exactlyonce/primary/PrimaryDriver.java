@@ -13,18 +13,15 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * Opens connections to the primary. Each new connection reads the target again, so a rotated password needs no restart.
- * Sessions that are already open need no new password.
+ * Opens connections to the primary. Each new connection reads the credentials again, so a rotated password needs no
+ * restart. Connections that are already open need no new password.
  */
 final class PrimaryDriver extends AbstractDataSource {
 
     /** SQLSTATEs for a wrong password, and for a user that may not connect. */
     private static final Set<String> REFUSED = Set.of("28P01", "28000");
 
-    /**
-     * The SQLSTATE with which the driver reports that it has no password to send. The driver uses this SQLSTATE for
-     * other failures, too.
-     */
+    /** SQLSTATE if the driver has no password to send. The driver also uses it for other failures. */
     private static final String NO_PASSWORD = "08004";
 
     private static final String UNREACHABLE = "08001";
@@ -50,8 +47,8 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Returns the current target. Every failure is thrown as an {@code SQLException}, because a pool reports only the
-     * exceptions of this type, and logs others at DEBUG.
+     * Returns where to connect now. Each failure is thrown as an {@code SQLException}, because a pool logs other
+     * exceptions only at DEBUG.
      */
     private ClaimPool.Target target() throws SQLException {
         try {
@@ -89,8 +86,8 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Adds the source of the credentials to a refused login. Returns other failures unchanged. The new exception has no
-     * cause, because log lines at WARN quote only the innermost message.
+     * Adds to the message of a refused login where user and password come from. Other failures stay as they are. The
+     * new exception has no cause, because log lines at WARN quote only the innermost message.
      */
     private static SQLException explained(SQLException failure, ClaimPool.Target target) {
         String state = ClaimPool.sqlState(failure);
@@ -105,7 +102,6 @@ final class PrimaryDriver extends AbstractDataSource {
                 state);
     }
 
-    /** Returns the shortest time that opening a connection took. Empty before the first connection. */
     Optional<Duration> shortestConnectTime() {
         return Optional.ofNullable(shortest);
     }
@@ -115,22 +111,20 @@ final class PrimaryDriver extends AbstractDataSource {
         return getConnection();
     }
 
-    /** Does nothing, because the driver's properties set the timeout. */
+    /** Does nothing, because the driver's own settings contain the timeout. */
     @Override
     public void setLoginTimeout(int seconds) {}
 
-    /** Returns the timeout, which the pool uses as its longest wait when it closes. */
+    /** Returns the timeout. When the pool closes, it waits no longer than this. */
     @Override
     public int getLoginTimeout() {
         return (int) timeout.toSeconds();
     }
 
-    /**
-     * The JDBC driver for one target, with timeouts. Without timeouts, the driver would wait forever for a dead server.
-     */
+    /** Connects to one target, with timeouts. Without timeouts, the driver would wait forever for a dead server. */
     static final class OneTarget extends DriverManagerDataSource {
 
-        /** Makes the driver. Parameters of the URL override the settings that this constructor makes. */
+        /** Parameters of the URL override the settings that are made here, except {@code targetServerType}. */
         OneTarget(ClaimPool.Target target, Duration timeout) {
             setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
             setUsername(target.username());
@@ -141,17 +135,17 @@ final class PrimaryDriver extends AbstractDataSource {
             var settings = new Properties();
             settings.setProperty("ApplicationName", ClaimPool.NAME);
             settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds, so after 5 s without a reply the server or the network is down. The time also
-            // suits a lease of 30 s, which is renewed after 15 s. A renewal that waits 5 s for a reply, and then 3 s
-            // for a new connection, has used 8 of the remaining 15 s, and can still be retried.
+            // Claims take milliseconds, so after 5 s without a reply the server or the network is down. A lease of 30 s
+            // is renewed 15 s before its end. A renewal that waits 5 s for a reply, and then 3 s for a new connection,
+            // still has 7 s for a retry.
             settings.setProperty("socketTimeout", "5");
             settings.setProperty("tcpKeepAlive", "true");
-            // Without this setting, the driver's messages would quote keys and results, which may be personal data.
+            // The driver's messages would otherwise quote keys and results, which may be personal data.
             settings.setProperty("logServerErrorDetail", "false");
             if (target.address().contains(",")) {
-                // The timeout is short, so that a host that drops packets leaves time to try the next host.
+                // If a host drops packets, enough time must be left for the next host.
                 settings.setProperty("connectTimeout", "1");
-                // The driver remembers for this time that a host is a replica. After a failover, that host may be the
+                // The driver remembers that a host is a replica, but only for 1 s, because a failover may make it the
                 // primary.
                 settings.setProperty("hostRecheckSeconds", "1");
             }
@@ -161,8 +155,8 @@ final class PrimaryDriver extends AbstractDataSource {
         }
 
         /**
-         * Opens a connection, and keeps parts of the URL that may be secret out of messages. A driver that cannot parse
-         * a URL reports or logs parts of it, and {@code DriverManager} reports the whole URL if it finds no driver.
+         * Opens a connection, and keeps secrets in the URL out of messages. A driver that cannot parse a URL reports or
+         * logs parts of it. {@code DriverManager} reports the whole URL if it finds no driver.
          */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {

@@ -14,20 +14,20 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Reads the lag of replicas. Each reading uses a connection of the claims' pool for a few milliseconds. Logs at WARN if
- * a failover may lose claims. The line is logged once, and again if the danger returns after it had ended.
+ * Reads how far the replicas are behind the primary, and logs at WARN if a failover may lose claims. This line is
+ * logged again only if the danger has ended and returns. Each reading uses a connection of the claims' pool for a few
+ * milliseconds.
  *
  * <p>Not guaranteed: an exact lag. The server measures the lag only while there are writes. If a replica stalls, its
  * lag may stay the same while the bytes that it has not replayed increase.
  */
 public final class ReplicaMonitor {
 
-    /** The most replicas that are reported, because each replica is a tag value of a gauge. */
+    /** Limit of replicas that are reported, because each replica is a tag value of a gauge. */
     static final int MAX_REPLICAS = 16;
 
     /**
-     * Selects the replicas that can become the primary. Base backups, and subscribers of logical replication, are left
-     * out because they cannot.
+     * Selects the replicas that can become the primary. Base backups and subscribers of logical replication cannot.
      */
     private static final String SELECT = PgCatalog.sql("""
             SELECT CASE WHEN r.application_name {<>} '' THEN r.application_name ELSE 'unnamed' END
@@ -51,16 +51,16 @@ public final class ReplicaMonitor {
     private boolean failing;
 
     /**
-     * A replica in {@code pg_stat_replication}.
+     * A row of {@code pg_stat_replication}.
      *
      * @param visible whether this user may see the details of the row
-     * @param synchronous whether commits may wait for the replica
+     * @param synchronous whether commits may wait for this replica
      */
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
         /**
-         * Returns the lag. If the replica has replayed everything, the lag is zero, although the server may still
-         * report the time that the last commit took to arrive.
+         * Returns the lag. If the replica has replayed everything, the lag is zero, even if the server still reports
+         * the delay of the last commit.
          */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
@@ -68,11 +68,8 @@ public final class ReplicaMonitor {
     }
 
     /**
-     * Creates the monitor.
-     *
-     * @param claims the pool that connects to the primary
      * @param synchronousCommit what commits of claims wait for
-     * @param observers receive each reading
+     * @param observers called after each reading
      */
     public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, List<ReplicaObserver> observers) {
         this.primary = new JdbcTemplate(claims.dataSource());
@@ -105,8 +102,8 @@ public final class ReplicaMonitor {
     }
 
     /**
-     * Logs the first of several failed readings. Logs nothing if the thread was interrupted, because the application is
-     * then stopping.
+     * Logs the first of several failed readings. If the thread was interrupted, logs nothing, because the application
+     * is stopping.
      */
     void unreadable(RuntimeException failure) {
         if (!failing && !Thread.currentThread().isInterrupted()) {

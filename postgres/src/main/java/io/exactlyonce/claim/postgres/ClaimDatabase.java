@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
-/** The claim database. Checks that its server is a primary, and that the claim table can be used. */
+/**
+ * The PostgreSQL database that keeps the claims. Before the first claim, checks that its server is a primary, and that
+ * the claim table can be used.
+ */
 public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private final ClaimPool pool;
@@ -21,12 +24,11 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     private final ReadinessCheck readiness;
 
     /**
-     * Creates the claim database, and checks nothing yet.
+     * Creates the claim database. Nothing is checked before {@link #beginCheck}.
      *
      * @param pool connects to the claim database
-     * @param table the claim table, which the pool reaches
      * @param mode {@code ALWAYS} to create the table if it is missing, {@code NEVER} to change nothing
-     * @param whenReady runs once, as soon as the check has passed and claims can be kept; must not throw
+     * @param whenReady runs after the check has passed; must not throw
      */
     public ClaimDatabase(ClaimPool pool, ClaimTable table, DatabaseInitializationMode mode, Runnable whenReady) {
         this.pool = pool;
@@ -35,7 +37,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
-        // The target is read later, because reading it may create the application's DataSource.
+        // pool::target is called later, because it may create the application's DataSource.
         this.readiness = new ReadinessCheck(pool::target, this::check);
     }
 
@@ -64,8 +66,8 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks in one round trip that the server is a primary. If the check of startup has passed, also checks that the
-     * table still exists.
+     * Checks in one round trip that the server is a primary. If the check at startup has passed, also checks that the
+     * claim table still exists.
      *
      * @return the server's address
      */

@@ -17,8 +17,8 @@ import java.util.UUID;
 public final class ClaimRows {
 
     /**
-     * Joins the rows {@code c} of keys {@code w}. {@code LIMIT 1} prevents a join that would read the whole table or
-     * index.
+     * Adds the row {@code c} to each key {@code w}. {@code LIMIT 1} makes PostgreSQL look up each key by the primary
+     * key, instead of reading the whole table.
      */
     private static final String ROWS = """
 
@@ -33,39 +33,40 @@ public final class ClaimRows {
             ) AS c""";
 
     /**
-     * Selects from keys {@code w}, numbered by {@code n}, and their rows {@code c}. The columns have the names that
-     * {@link #read} expects.
+     * The {@code FROM} clause of a lookup of several keys: {@code w} is a key with its number {@code n}, and {@code c}
+     * is the key's row. {@link #read} expects these names.
      */
     public static final String BY_KEY =
             "unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)"
                     + ROWS;
 
     /**
-     * Selects from one key as {@link #BY_KEY} does from several. The parameters are the scope and the key, because
-     * arrays would cost more.
+     * The same as {@link #BY_KEY}, for one key. Scope and key are plain parameters, because arrays would cost more.
      *
-     * <p>Also restores the planner's setting. This happens even if the key has no row, because the setting is a column
-     * of {@code w}, which PostgreSQL reads before the row.
+     * <p>Also restores the planner's setting that {@link Statements#ONLY_BY_INDEX} changed, even if the key has no row.
+     * The setting is a column of {@code w}, which PostgreSQL reads before the row.
      */
     public static final String BY_ONE_KEY = "(SELECT ?::pg_catalog.text AS scope, ?::pg_catalog.text AS key, 1 AS n, ("
             + Statements.AS_BEFORE + ") AS planning) AS w" + ROWS;
 
-    /** Selects the rows of keys. {@link Statements#SETTINGS} must come before the statement. */
+    /** Selects the rows of keys. Needs {@link Statements#SETTINGS} in front. */
     static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;
 
     private ClaimRows() {}
 
     /**
-     * Runs a statement, and returns the rows of keys that exist.
+     * Runs {@link #OF_KEYS}. A key without a row is missing from the returned map.
      *
-     * @param statement {@link #OF_KEYS}, after the settings
+     * @param statement {@link #OF_KEYS}, with {@link Statements#SETTINGS} in front
      */
     static Map<ClaimKey, KeySnapshot> read(PreparedStatement statement, List<ClaimKey> keys) throws SQLException {
         new Parameters(statement).keys(keys, key -> key);
         return read(Statements.answer(statement), keys);
     }
 
-    /** Returns the rows that exist from a result of {@link #BY_KEY} or {@link #BY_ONE_KEY}. */
+    /**
+     * Reads the result of {@link #BY_KEY} or {@link #BY_ONE_KEY}. A key without a row is missing from the returned map.
+     */
     public static Map<ClaimKey, KeySnapshot> read(ResultSet row, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeySnapshot> rows = new HashMap<>();
         while (row.next()) {

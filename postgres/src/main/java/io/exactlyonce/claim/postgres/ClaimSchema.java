@@ -20,19 +20,21 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Creates the claim table if it is missing, and checks that claims can be kept in the table. */
+/** Creates the claim table if it is missing, and checks that the table can be used. */
 public final class ClaimSchema {
 
-    /** The script on the class path, for Flyway and Liquibase. */
+    /**
+     * The SQL script that creates the claim table, on the class path. Flyway and Liquibase can run the script, too.
+     */
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
     /**
-     * Selects three facts about the search path:
+     * Looks for the claim table by the search path. Selects three columns:
      * <ul>
-     *   <li>the schemas that have a relation of the table's name
-     *   <li>the schema in which the table would be created
-     *   <li>other roles that may create objects in a schema of the path, except roles that control the table or the
-     *       database anyway
+     *   <li>the schemas of the search path that already have a table of this name
+     *   <li>the schema in which {@code CREATE TABLE} would create the table
+     *   <li>other roles that may create objects in these schemas, and could therefore create a second table of this
+     *       name. Roles that control the claim table or the database anyway are left out.
      * </ul>
      */
     private static final String FIND = PgCatalog.sql("""
@@ -59,12 +61,12 @@ public final class ClaimSchema {
                          ORDER BY path.position, grants.grantee) AS creators""".formatted(ClaimTable.SCHEMAS));
 
     /**
-     * The advisory lock for creating the table. Instances that start at the same moment on an empty database take turns
-     * by this lock. Without it, two concurrent CREATE TABLE IF NOT EXISTS can fail with a unique violation in the
-     * catalog.
+     * The number of the advisory lock for creating the table. Instances that start at the same moment on an empty
+     * database create the table one after the other. Without the lock, two concurrent {@code CREATE TABLE IF NOT
+     * EXISTS} can fail with a unique violation.
      *
-     * <p>The number is arbitrary. All table names share the number, because two names may mean one table. Any role that
-     * may connect can hold this lock, so the wait for it has a limit.
+     * <p>The number is arbitrary. All table names share it, because two names can mean one table (for example with and
+     * without the schema). Any role that may connect can hold the lock, so the wait for it is limited.
      */
     private static final long TURN = 7317441206845101L;
 
@@ -72,7 +74,7 @@ public final class ClaimSchema {
             "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%s);"
                     .formatted(TURN);
 
-    /** Finds the session that holds the lock. No privilege is needed, because any role may read these columns. */
+    /** Finds the session that holds the lock. Any role may read these columns. */
     private static final String HOLDER = PgCatalog.sql("""
             SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
             FROM pg_catalog.pg_locks AS l
@@ -84,8 +86,8 @@ public final class ClaimSchema {
     private static final String LOCKED = "55P03";
 
     /**
-     * Writes no row. PostgreSQL nevertheless checks the columns, the privileges, and that a unique key matches {@code
-     * ON CONFLICT}.
+     * Checks that the table can be used, but writes no row. PostgreSQL nevertheless checks the columns, the privileges,
+     * and the unique key of {@code ON CONFLICT}.
      */
     private static final String WRITE_NOTHING = """
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
@@ -104,7 +106,7 @@ public final class ClaimSchema {
 
     private static final String SCHEMA_MISSING = "3F000";
 
-    /** SQLSTATEs for a missing column, and for a missing primary key. */
+    /** SQLSTATEs of a missing column and of a missing primary key. */
     private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
 
     private static final Logger log = LoggerFactory.getLogger(ClaimSchema.class);
@@ -116,22 +118,18 @@ public final class ClaimSchema {
         this(table, table.dataSource());
     }
 
-    /**
-     * Creates checks with given connections.
-     *
-     * @param dataSource the connections for checking the table
-     */
+    /** Checks the table with other connections, for example in an application transaction. */
     public ClaimSchema(ClaimTable table, DataSource dataSource) {
         this.table = table;
         this.jdbc = new JdbcTemplate(dataSource);
     }
 
     /**
-     * Creates the table if it is missing. An existing table is not changed. For an existing table, the call takes no
-     * lock, and needs no privilege to create tables.
+     * Creates the table if it is missing. An existing table stays as it is: it needs no lock, and no privilege to
+     * create tables.
      *
-     * @throws ClaimDatabaseException if the schema for the table is missing; if several schemas of the search path
-     *     have the table; or if another session holds the lock for creating the table for more than 3 s
+     * @throws ClaimDatabaseException if the table's schema is missing; if several schemas of the search path have the
+     *     table; or if another session holds the lock for creating the table for more than 3 s
      * @throws DataAccessException if the database rejects the script for another reason
      */
     public void create() {
@@ -140,7 +138,7 @@ public final class ClaimSchema {
             return;
         }
         try {
-            // The lock and the script are sent in one round trip, and run in one transaction.
+            // The lock and the script run in one transaction, and are sent in one round trip.
             jdbc.execute(TAKE_TURNS + table.script(script(), found.target()));
         } catch (DataAccessException failure) {
             throw switch (ClaimPool.sqlState(failure)) {
@@ -156,11 +154,11 @@ public final class ClaimSchema {
     }
 
     /**
-     * The result of looking up the table by the search path.
+     * The result of a search for the table.
      *
-     * @param schemas the schemas that have a relation of the table's name
-     * @param target the schema in which the table would be created; {@code null} if no schema of the path exists
-     * @param creators other roles that may create objects in a schema of the path
+     * @param schemas the schemas that have the table
+     * @param target the schema in which the table would be created; {@code null} if no schema of the search path exists
+     * @param creators other roles that may create objects in these schemas
      */
     private record Found(List<String> schemas, @Nullable String target, List<String> creators) {
 
@@ -169,7 +167,7 @@ public final class ClaimSchema {
         }
     }
 
-    /** Looks up the table. If the configured name has no schema, looks the schema up by the search path. */
+    /** Looks for the table. If the configured name has no schema, searches the schemas of the search path. */
     private Found find() {
         if (table.isResolved()) {
             boolean isThere = Boolean.TRUE.equals(jdbc.queryForObject(table.sql(IS_THERE), Boolean.class));
@@ -206,9 +204,9 @@ public final class ClaimSchema {
     }
 
     /**
-     * Throws an exception that names the session that holds the lock. Returns the failure if no session holds the lock
-     * any more. An instance that creates the table holds the lock for a few milliseconds only, so the named session is
-     * probably not such an instance.
+     * Throws an exception that names the session that holds the lock, so that an operator can end the session. Probably
+     * it is no instance of the application, because instances hold the lock for milliseconds only. If the lock is free
+     * by now, returns the original failure.
      */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));
@@ -249,11 +247,10 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table can keep all keys, and that this user may read and write the rows and sees all of them.
-     * Changes nothing.
+     * Checks that the table can keep all keys, and that this user may read and write all rows. Changes nothing.
      *
-     * @throws ClaimDatabaseException if the table is missing, belongs to another version, cannot keep all keys, or
-     *     is behind row-level security; or if several schemas of the search path have the table
+     * @throws ClaimDatabaseException if the table is missing, belongs to another version, cannot keep all keys, or is
+     *     behind row-level security; or if several schemas of the search path have the table
      * @throws DataAccessException if the database rejects the check for another reason
      */
     public void verify() {
@@ -265,8 +262,8 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may read and write the rows and
-     * sees all of them. Changes nothing.
+     * A shorter check than {@link #verify}: the table has its columns and primary key, and this user may read and write
+     * all rows. Changes nothing.
      *
      * @throws ClaimDatabaseException if the table is missing, belongs to another version or is behind row-level
      *     security

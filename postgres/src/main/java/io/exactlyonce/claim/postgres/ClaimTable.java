@@ -22,12 +22,12 @@ import org.postgresql.util.ServerErrorMessage;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The claim table. Knows the table's schema, and makes the SQL of all statements that use the table. A statement is a
- * text block beside its caller, and contains {@code {table}} for the table's name.
+ * The name, schema and settings of the claim table. Other classes write SQL with {@code {table}} as a placeholder, and
+ * this class replaces the placeholder.
  *
- * <p>A name without a schema is resolved once, by the search path of the first connection of claims. All statements
- * then contain the schema, also in application transactions. A table with the same name in another schema can therefore
- * never receive claims.
+ * <p>If the configured name has no schema, the first connection for claims looks up the schema by its search path. From
+ * then on, all statements contain this schema, also in application transactions. So claims never go to a table with the
+ * same name in another schema.
  */
 public final class ClaimTable {
 
@@ -36,23 +36,22 @@ public final class ClaimTable {
     /** Stands for the table's name in a statement. */
     private static final String PLACEHOLDER = "{table}";
 
-    /** Columns for the address of a looked-up row {@code c}, which {@link #AT_PLACE} compares. */
+    /** Columns that say where the row {@code c} is. {@link #AT_PLACE} finds the row again by these columns. */
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**
-     * Finds the row {@code claim} that the same statement has looked up and locked as {@code w}. The address consists
-     * of {@code ctid} and the key, because each partition counts its {@code ctid} from the start. With the key,
-     * PostgreSQL also visits only one partition.
+     * Finds a row again that an earlier part of the same statement has looked up and locked. {@code w} is the earlier
+     * part, and {@code claim} is the row to change. {@code ctid} is not enough, because it is unique only within a
+     * partition. With the key, PostgreSQL also visits only one partition.
      *
-     * <p>The two pairs of columns, {@code scope} with {@code key} and {@code row_scope} with {@code row_key}, have the
-     * same values. A comparison with one pair would permit a join that reads the whole index of the primary key. An OR
-     * of two comparisons does not permit that join.
+     * <p>The key is compared twice, with {@code OR}, although both comparisons have the same result. With only one of
+     * them, PostgreSQL could choose a join that reads the whole index of the primary key.
      */
     static final String AT_PLACE = """
             claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
                                         OR (claim.scope {=} w.row_scope AND claim.key {=} w.row_key))""";
 
-    /** Selects the schemas of the search path that have a relation of a given name, in the order of the path. */
+    /** Selects the schemas of the search path that have a table of this name, in the order of the search path. */
     static final String SCHEMAS = """
             SELECT n.nspname
             FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path (name, position)
@@ -61,8 +60,8 @@ public final class ClaimTable {
             ORDER BY path.position""";
 
     /**
-     * Returns whether a table that an error names is this table or one of its partitions. The table's name is compared
-     * and not the index's name, because the indexes of partitions have names of their own.
+     * Selects whether the table that an error names is the claim table or one of its partitions. Comparing the error's
+     * index would not work, because each partition has its own index names.
      */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(
@@ -77,15 +76,15 @@ public final class ClaimTable {
     private volatile @Nullable String schema;
 
     /**
-     * Creates the claim table's description. Uses no connection yet.
+     * Describes the claim table. Uses no connection yet.
      *
      * @param name the table's name, with or without its schema; without a schema, the search path of the first
      *     connection decides
      * @param dataSource connects only to the primary, with autocommit and isolation level READ COMMITTED
-     * @param retention how long a key's row is kept after its last claim, or after its completion if that is later;
-     *     a request may override this
-     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run a
-     *     transaction in any session
+     * @param retention how long a key's row is kept after its last claim, or after its completion if that is later; a
+     *     request may override this
+     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run each
+     *     transaction in another session
      */
     public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         if (!TableName.isValid(name)) {
@@ -100,7 +99,7 @@ public final class ClaimTable {
         this.schema = dot < 0 ? null : name.substring(0, dot);
     }
 
-    /** Creates the description of a claim table with the default name. */
+    /** Describes a claim table with the default name. */
     public ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
     }
@@ -135,12 +134,11 @@ public final class ClaimTable {
         return name.substring(name.indexOf('.') + 1);
     }
 
-    /** Returns whether the schema is known: from the configured name, or from an earlier statement. */
     boolean isResolved() {
         return schema != null;
     }
 
-    /** Sets the schema if it is not known yet. A known schema never changes. */
+    /** Sets the schema, unless it is already known. */
     synchronized void resolve(String found) {
         if (schema == null) {
             schema = found;
@@ -148,7 +146,7 @@ public final class ClaimTable {
     }
 
     /**
-     * Looks the schema up on a connection for claims, if the schema is not known yet.
+     * Looks up the schema in the database, unless it is already known.
      *
      * @throws ClaimStoreUnavailableException if no schema of the search path has the table, or if several have it
      */
@@ -174,7 +172,7 @@ public final class ClaimTable {
         resolve(schemas.get(0));
     }
 
-    /** Returns the SQL of a statement. The table's name is quoted, because the name may be a key word. */
+    /** Puts the table's name into a statement. The name is quoted, because it may be an SQL key word. */
     public String sql(String statement) {
         String table = quoted(schema());
         return PgCatalog.sql(statement)
@@ -182,19 +180,18 @@ public final class ClaimTable {
                 .replace(PLACEHOLDER, table);
     }
 
-    /**
-     * Returns a supplier that makes the SQL of a statement at its first use, because the table may not exist earlier.
-     */
+    /** Puts the table's name into a statement when the statement is first used. The table may not exist earlier. */
     public Supplier<String> later(String statement) {
         return SingletonSupplier.of(() -> sql(statement));
     }
 
     /**
-     * Returns a script that creates this table. The names of its indexes and constraints begin with the table's name.
+     * Changes the script of the default table, so that it creates this table. The names of indexes and constraints then
+     * begin with this table's name.
      *
      * @param script the script that creates the default table
-     * @param target the schema for the table if no schema is known; {@code null} if no schema of the search path
-     *     exists
+     * @param target the schema to use if the table's schema is not known yet; {@code null} if no schema of the search
+     *     path exists
      */
     String script(String script, @Nullable String target) {
         String table = Matcher.quoteReplacement(quoted(isResolved() ? schema : target));
@@ -203,18 +200,18 @@ public final class ClaimTable {
 
     private String quoted(@Nullable String schema) {
         String relation = '"' + relation() + '"';
-        // A schema that the search path found can have any name, so quotes in the name are escaped.
+        // A schema that was found by the search path can have any name, even with quotes in it.
         return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
     }
 
-    /** Returns a statement for a transaction of its own, with its settings in front. */
+    /** Puts {@link Statements#SETTINGS} in front of a statement, which then runs in its own transaction. */
     String alone(String statement) {
         return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
     }
 
     /**
-     * Returns whether a statement's error names this table or one of its partitions, for example because of a unique
-     * index or another constraint.
+     * Returns whether a statement failed because of this table or one of its partitions, for example because of a
+     * unique index.
      */
     public boolean isCauseOf(Exception failure) {
         for (Throwable cause : Causes.of(failure).toList()) {
@@ -227,7 +224,6 @@ public final class ClaimTable {
         return false;
     }
 
-    /** Returns a runner of statements on connections of this table's DataSource. */
     public Statements statements() {
         return new Statements(dataSource, this::resolve);
     }

@@ -11,16 +11,17 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Locks a claim's row in the caller's transaction, so that no other claim takes over the key before that transaction
+ * Locks a claim's row in the caller's transaction, so that no other claim can take over the key until that transaction
  * ends.
  */
 final class Fence {
 
     /**
-     * Locks the row with the weakest row lock. The lock permits updates that do not change the key: the owner's
-     * renewals, completion and release. The lock blocks takeovers and deletions, which lock the row {@code FOR UPDATE}.
-     * If a renewal writes a new version of the row, PostgreSQL keeps the lock for that version. If another claim took
-     * over the key first, the statement finds no row.
+     * Locks the row with the weakest row lock. The owner can still renew, complete and release the claim, because this
+     * does not change the key columns. Takeovers and deletions have to wait. If a renewal writes a new version of the
+     * row, the lock stays.
+     *
+     * <p>If another claim has already taken over the key, no row is found.
      */
     private static final String LOCK = """
             SELECT claim_id FROM {table}
@@ -30,10 +31,7 @@ final class Fence {
     private final SameDatabase database;
     private final Supplier<String> lock;
 
-    /**
-     * Maps each DataSource to whether it connects to the claim database. The results are kept, because a check costs
-     * two statements.
-     */
+    /** Remembers which DataSources connect to the claim database, because each check costs two statements. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
     Fence(ClaimTable table) {
@@ -42,7 +40,7 @@ final class Fence {
     }
 
     /**
-     * Locks the claim's row for the rest of the caller's transaction.
+     * Locks the claim's row until the caller's transaction ends.
      *
      * @return false if the claim does not hold its key any more
      * @throws IllegalStateException if the caller has no open transaction of the claim database

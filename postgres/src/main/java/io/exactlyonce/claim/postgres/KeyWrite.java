@@ -5,9 +5,9 @@ import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Decision;
 
 /**
- * A request that is written if its key's row has not changed since it was read.
+ * A request with the row of its key. The request is written only if nobody has changed the row since it was read.
  *
  * @param row the row as it was read
- * @param decision the decision that follows from the row
+ * @param decision what the request may do, given this row
  */
 public record KeyWrite(ClaimRequest request, KeySnapshot row, Decision decision) {}

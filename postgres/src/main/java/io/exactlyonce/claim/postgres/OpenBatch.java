@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open entries of a batch, which have no result yet, in key order. Also keeps the results of the other entries.
- * Only one thread may use an instance.
+ * The entries of a batch that have no result yet, in key order, and the results of the other entries. Only one thread
+ * may use an instance.
  */
 final class OpenBatch {
 
@@ -40,7 +40,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The rows that the previous round read, before it tried to take over the free keys among them. */
+    /** The rows that the previous round read. A free row that has not changed since then could not be taken over. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -71,7 +71,7 @@ final class OpenBatch {
                 .toList();
     }
 
-    /** Records the resolutions that were written, and removes them from the open entries. */
+    /** Removes the resolutions that were written from the open entries. */
     void ended(Set<UUID> written) {
         for (ClaimResolution resolution : resolutions) {
             if (written.contains(resolution.claim().value())) {
@@ -82,9 +82,9 @@ final class OpenBatch {
     }
 
     /**
-     * Answers the requests that wrote the first claim of their key.
+     * Marks the requests as successful that inserted the first claim of their key.
      *
-     * @param row the claim ids and fencing tokens that were written
+     * @param row the claim ids and fencing tokens that were inserted
      */
     void claimed(ResultSet row) throws SQLException {
         while (row.next()) {
@@ -94,15 +94,15 @@ final class OpenBatch {
     }
 
     /**
-     * Decides open entries by their rows, and returns the requests that can be written.
+     * Decides each open entry by the row of its key.
      *
-     * <p>A free row can be unchanged although the previous round tried to take it over. Another transaction then has
-     * the row locked, most likely one that the former owner fenced. The request is answered as held elsewhere, because
-     * a batch does not wait for the lock.
+     * <p>The previous round may have tried to take over a free row without success. Another transaction has then locked
+     * the row, probably one that the former owner fenced. The request is answered as held elsewhere, because a batch
+     * does not wait for this lock.
      *
-     * @param rows the rows of the open keys; a key without a row stays open, because its row was deleted, and the
-     *     next round can make a first claim
-     * @return the requests that can be written; at most one of them takes over a free key
+     * @param rows the rows of the open keys; if a row was deleted, its key stays open, and the next round can insert a
+     *     first claim
+     * @return the requests that can now be written; for each key, at most one request takes over
      */
     List<KeyWrite> decide(Map<ClaimKey, KeySnapshot> rows) {
         resolutions.removeIf(
@@ -130,14 +130,13 @@ final class OpenBatch {
         return writable;
     }
 
-    /** Returns whether a row has the same claim and status as in the previous round. */
     private static boolean isUnchanged(KeySnapshot row, @Nullable KeySnapshot before) {
         return before != null && row.claimId().equals(before.claimId()) && row.status() == before.status();
     }
 
     /**
-     * Returns true if a row decides a resolution: an earlier call has recorded it, or the claim does not hold its key
-     * any more. Returns false if the claim still holds its key, so that the next round can write the resolution.
+     * Returns whether a resolution needs no further try: an earlier call has already written it, or its claim does not
+     * hold the key any more.
      */
     private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
@@ -149,7 +148,6 @@ final class OpenBatch {
         return row.status() != KeyStatus.HELD;
     }
 
-    /** Records the outcomes of the requests that were written. */
     void answer(List<KeyWrite> keys, Set<UUID> written) {
         for (KeyWrite key : keys) {
             if (written.contains(key.request().claimId())) {
@@ -164,8 +162,8 @@ final class OpenBatch {
     }
 
     /**
-     * Returns the results of the batch. A claim that is still open is answered as held elsewhere: in each round,
-     * another transaction wrote the key first, or had its row locked. A resolution that is still open has no answer.
+     * Returns the results of the batch. A request that is still open counts as held elsewhere: in each round, another
+     * transaction was faster, or had the row locked. A resolution that is still open counts as unanswered.
      */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();

@@ -25,8 +25,8 @@ public final class Parameters {
     }
 
     /**
-     * Binds one property of all entries as an array of texts. The array has a type, so that the driver sends its values
-     * in binary form. The following methods do the same for other types.
+     * Binds one property of all entries as a text array. The array has an explicit type, so that the driver sends it in
+     * binary form.
      */
     <E> void texts(List<E> entries, Function<? super E, @Nullable String> property) throws SQLException {
         array("text", new String[entries.size()], entries, property);

@@ -34,41 +34,39 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one table, with one row per key.
+ * Keeps claims in one PostgreSQL table, with one row per key.
  *
- * <p>A call first tries to write all of its entries in one round trip, which usually succeeds. For each entry that was
- * not written, the store reads the key's row. The row either answers the entry, or permits another try to write it. A
- * call makes at most three such rounds. Statements run in transactions of the store's own, and never in the caller's
- * transaction.
+ * <p>The store first tries to write the whole batch in one round trip, without reading. This usually succeeds. If some
+ * entries could not be written, the store reads the rows of their keys. A row either decides its entry, or shows how to
+ * write it. There are at most three such rounds. Except for {@link #fence(ClaimId)}, all statements run in transactions of the
+ * store's own.
  *
- * <p>Guaranteed: everything that {@link ClaimStore} guarantees, by the database's clock, while a key's row exists and
- * the DataSource connects to one primary.
+ * <p>Guaranteed: everything that {@link ClaimStore} guarantees, as long as a key's row exists and the DataSource
+ * connects to one primary. The database's clock decides when a lease ends.
  *
  * <p>Not guaranteed: anything after a failover to an asynchronous replica that loses commits, or after the database's
- * clock was set back. If PostgreSQL cannot store one entry, for example because its text contains a NUL character, the
- * whole batch fails.
+ * clock was set back. If PostgreSQL cannot store one entry (for example a text with a NUL character), the whole batch
+ * fails.
  */
 public final class PostgresClaimStore implements FencingClaimStore {
 
     /**
-     * The most rounds of a call. Contention usually costs two rounds. A third round is necessary if another writer
-     * changes the row again, or if the row stays locked.
+     * Limit of rounds for each batch. If other writers use the same keys, two rounds usually suffice. The third round
+     * helps if a row changes again, or stays locked.
      */
     private static final int ROUNDS = 3;
 
     /**
-     * The most keys in one lookup. A lookup may take an advisory lock for each key, and all applications of the server
-     * share some thousands of locks.
+     * Limit of keys in one lookup. Each key may need an advisory lock, and all applications of the server share some
+     * thousands of these locks.
      */
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * Inserts first claims of keys. {@code clock} is read once, so all claims of the statement have the same fencing
-     * token: the time in microseconds. Because of that, a key whose row was deleted gets a higher token than it had
-     * before.
+     * Inserts the first claim of each key. The fencing token is the database's time in microseconds. So if a key's old
+     * row was deleted, the new token is still higher than the old one.
      *
-     * <p>The statement needs no planner settings. The statement sets what its commit waits for, and limits the wait for
-     * a concurrent insert of the same key, because such an insert takes milliseconds.
+     * <p>The wait for a concurrent insert of the same key is limited, because such an insert takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -87,13 +85,11 @@ public final class PostgresClaimStore implements FencingClaimStore {
     /**
      * Finds and locks the rows of claims that still hold their keys.
      *
-     * <p>Each row is read by primary key: {@code LIMIT 1} prevents a join that would read the whole table or index. A
-     * row that another transaction has locked is skipped, because a batch must not wait for that transaction. If
-     * another transaction changes a row after this statement has started, this statement may lock the row, but does not
-     * update it, because it does not see the new version.
+     * <p>{@code LIMIT 1} makes PostgreSQL look up each key by the primary key, instead of reading the whole table. Rows
+     * that another transaction has locked are skipped, because a batch must not wait for it. A row that has changed
+     * since the statement began is not updated.
      *
-     * <p>The condition compares the claim's id and not the lease, because a claim still holds its key while the row has
-     * this id, even if the lease has expired.
+     * <p>The lease is not compared, because an expired claim holds its key until another claim takes over.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
@@ -105,8 +101,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Resolves claims. {@code parked_at} has a value only while the status is PARKED, because the index of parked
-     * claims contains the rows that have a value.
+     * Completes, releases or parks claims. {@code parked_at} is set for parked claims only, because the index of parked
+     * claims contains each row that has a {@code parked_at}.
      */
     static final String END = """
             UPDATE {table} AS claim
@@ -129,24 +125,27 @@ public final class PostgresClaimStore implements FencingClaimStore {
             """ + HELD;
 
     /**
-     * Reads the states of keys for waiting deliveries, without claiming the keys.
+     * Reads the states of keys for waiting deliveries, but does not claim the keys.
      *
-     * <p>Two kinds of keys count as held although no row has a running lease. First, a claim transaction that has not
-     * yet committed its row holds the key's advisory lock. The statement tries that lock in shared mode, so that
-     * lookups do not block each other, and releases the lock at the end of its own transaction. Second, a free row that
-     * another transaction has locked cannot be taken over yet: the former owner has fenced that transaction, or that
-     * transaction is writing the row.
+     * <p>Two kinds of keys count as held although they have no running lease:
+     * <ul>
+     *   <li>A claim transaction works on the key, and has not committed its row yet. It holds the key's advisory lock,
+     *       so the lookup tries to take this lock. Lookups take it in shared mode, so that they do not block each
+     *       other.
+     *   <li>The row is free, but cannot be taken over yet, because another transaction has locked it. That transaction
+     *       is writing the row, or the former owner has fenced it.
+     * </ul>
      *
      * <p>Two races cost a waiting delivery one receive each:
      * <ul>
-     *   <li>A transaction tries to claim a free key during a lookup, and finds the key's lock taken by the lookup.
-     *       The transaction's delivery waits until the next lookup finds the key free.
-     *   <li>A transaction commits after this statement's snapshot and before this statement tries the lock. The
+     *   <li>A transaction tries to claim a free key while a lookup has the key's lock. The delivery then waits until
+     *       the next lookup.
+     *   <li>A transaction commits after the lookup has read the row, and before the lookup tries the lock. The
      *       completed key then appears free.
      * </ul>
      *
-     * <p>The update never changes a row. The update only makes the statement a write, so that a proxy sends the
-     * statement to the primary, and a replica rejects it.
+     * <p>The {@code UPDATE} changes no row. Because of it, a proxy sends the statement to the primary, and a replica
+     * rejects the statement.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)
@@ -219,8 +218,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Writes first claims and resolutions in one round trip. A claim waits for concurrent writes of its key. A
-     * resolution never waits, because two batches that resolve each other's claims would deadlock.
+     * Tries to write all open entries in one round trip. Claims wait for concurrent writes of the same key. Resolutions
+     * do not wait, because two batches that resolve each other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -265,14 +264,13 @@ public final class PostgresClaimStore implements FencingClaimStore {
         parameters.booleans(resolutions, ClaimResolution::threw);
     }
 
-    /** Returns the status that a resolution gives its key. */
     static KeyStatus status(ClaimResolution resolution) {
         return resolution instanceof Completed
                 ? KeyStatus.COMPLETED
                 : resolution instanceof Released ? KeyStatus.RELEASED : KeyStatus.PARKED;
     }
 
-    /** Returns the error text that a resolution stores for operators. Returns {@code null} for a success. */
+    /** Returns the error text that operators see; {@code null} for a success. */
     private static @Nullable String error(ClaimResolution resolution) {
         return resolution instanceof Released released
                 ? released.error()
@@ -280,8 +278,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Reads the rows of the entries that were not written, and writes the entries that their rows permit. If another
-     * transaction changes a row between the read and the write, the entry stays open for the next round.
+     * Reads the rows of the entries that could not be written, and writes what the rows permit. If a row changes in
+     * between, its entry stays open for the next round.
      */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
         List<KeyWrite> writable = open.decide(rows(connection, open.keys()));
@@ -290,7 +288,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         List<KeyWrite> inDoubt = new ArrayList<>();
         for (KeyWrite key : writable) {
             switch (key.decision().action()) {
-                // The caller counts its lease from this call, so the stored lease must start again here.
+                // The caller counts its lease from this call, so the lease in the row must start again, too.
                 case RENEW ->
                     own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
                 case PARK -> inDoubt.add(key);
@@ -338,8 +336,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Returns the claims that still hold their keys although they were not renewed. Their rows were locked by another
-     * transaction, so the next renewal may succeed.
+     * Returns the claims that were not renewed, but still hold their keys. Another transaction had locked their rows,
+     * so the next renewal may succeed.
      */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
         Map<ClaimKey, KeySnapshot> found = claims.isEmpty()

@@ -30,21 +30,23 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
- * Reads the parked rows of the claim table, and writes the decisions of operators. Also reads the history of any row,
- * without its result.
+ * Lets operators list parked claims and decide on them. Also shows the history of any claim, without its result.
  *
- * <p>Operators do not slow down claims. At most one lookup and one decision of an instance run at a time. They use
- * separate connections if the library made the pool. A statement is cancelled after 2 s, and uses one processor of the
- * server. Counts and lookups by hash read a bounded number of rows.
+ * <p>Operators must not slow down claims. So an instance runs at most one lookup and one decision at a time, on
+ * separate connections if the library made the pool. Each statement is cancelled after 2 s, and uses one processor of
+ * the server. Counts and lookups by hash read a limited number of rows.
  */
 public final class PostgresParkedClaims implements ParkedClaims {
 
-    /** The most rows that a lookup by hash reads of each index, the newest first. Reading them takes about 0.2 s. */
+    /**
+     * Limit of rows that a lookup by hash reads from each index, the newest first. Reading so many rows takes about 0.2
+     * s.
+     */
     static final int HASHES = 100_000;
 
     /**
-     * Settings before each statement: those of {@link Statements#SETTINGS}, and limits. Because of the limits, a
-     * statement does not keep its connection for as long as another transaction keeps a row locked.
+     * The same settings as {@link Statements#SETTINGS}, and limits. With the limits, the connection is soon free again,
+     * even if another transaction keeps a row locked.
      */
     private static final String LIMITS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -55,9 +57,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
             """;
 
     /**
-     * Tries to take the turn for a lookup by hash. Only one such lookup runs on a database at a time, because the
-     * lookups of many instances together would keep many of the server's processors busy. Without the turn, the lookup
-     * reads no row. The number of the lock is arbitrary.
+     * Tries to take an advisory lock, so that only one lookup by hash runs on a database at a time. Otherwise, the
+     * lookups of many instances could keep many of the server's processors busy. Without the lock, the lookup reads no
+     * row. The number of the lock is arbitrary.
      */
     private static final String TAKE_TURN = """
             SELECT pg_catalog.set_config('exactly_once.turn',
@@ -87,13 +89,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String TIME = "(timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'))";
 
     /**
-     * Lists parked claims by the partial index on {@code parked_at}, the oldest first. {@code parked_at} has a value
-     * only while a row is parked, so no statement that reads this index also compares the status.
+     * Lists parked claims, the oldest first, by the index on {@code parked_at}. The index contains parked rows only.
      *
-     * <p>A second condition that is true for parked rows only would make the statement slow. PostgreSQL treats
-     * conditions as independent and multiplies their selectivities. PostgreSQL would expect so few rows that it reads
-     * and sorts all parked rows. A comparison of whole row values, such as {@code (parked_at, scope, key) > (?, ?, ?)},
-     * would have the same effect.
+     * <p>The statement must not compare the status, too. PostgreSQL would then expect too few rows, and would read and
+     * sort all parked rows. A comparison such as {@code (parked_at, scope, key) > (?, ?, ?)} would be as slow.
      */
     static final String LIST = COLUMNS + """
             WHERE parked_at {>=} %1$s AND (parked_at {>} %1$s OR (scope, key) {>} (?, ?))
@@ -101,12 +100,15 @@ public final class PostgresParkedClaims implements ParkedClaims {
             LIMIT ?
             """.formatted(TIME);
 
-    /** The most rows that a count reads, the oldest first. Reading them takes about 10 ms. */
+    /** Limit of rows that a count reads, the oldest first. Reading so many rows takes about 10 ms. */
     static final int COUNTED = 10_000;
 
     private static final String PARKED_SINCE = COLUMNS + "WHERE parked_at {>=} " + TIME;
 
-    /** Matches a reason that begins with the given class name and a colon, or that equals the given text. */
+    /**
+     * Compares the error of a claim with a class name. The error begins with the class name and a colon, or is equal to
+     * it.
+     */
     private static final String OF_CLASS =
             " AND (coalesce(error, 'unknown') {=} ? OR pg_catalog.starts_with(error, ? {||} '%s'))"
                     .formatted(END_OF_CLASS);
@@ -127,9 +129,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
     /**
-     * Writes decisions on parked rows. Each row is read by primary key, as in {@link PostgresClaimStore#RENEW}. Rows
-     * are locked in key order. If another transaction has locked a row, the statement waits, because the claim may
-     * still be parked after that transaction.
+     * Writes the decisions of operators to rows that are still parked. Rows are locked in key order. If another
+     * transaction has locked a row, the statement waits, because the row may still be parked afterwards.
      */
     private static final String DECIDE = """
             parked_at = NULL,
@@ -147,8 +148,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Releases parked rows. The new result is null, because a parked row has none. {@code cleared} shows until the next
-     * claim that an operator has decided. Failures are counted from zero again. The attempt number continues.
+     * Releases parked rows. {@code cleared} tells the next claim that an operator has decided. Failures are counted
+     * from zero again, but the attempt number continues.
      */
     private static final String RELEASE = """
             UPDATE {table} AS claim
@@ -174,14 +175,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String OF_HASH = " WHERE scope {=} ? AND " + SHORT_HASH + " {=} ? LIMIT 1";
 
-    /** Reads the newest parked rows, whose hashes are then computed, because no index contains the hash. */
+    /** Reads the newest parked rows. Their hashes are computed afterwards, because no index contains a hash. */
     private static final String LATEST_PARKED =
             "FROM {table} WHERE parked_at IS NOT NULL AND %s ORDER BY parked_at DESC LIMIT %s"
                     .formatted(HAS_TURN, HASHES);
 
     /**
-     * Reads the newest rows that are not parked. A row's expiry is set when the row is claimed, so the order of expiry
-     * is the order of claims.
+     * Reads the newest rows that are not parked. Their expiry is set when they are claimed, so the last to expire are
+     * usually the newest.
      */
     private static final String LATEST_CLAIMED =
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %s".formatted(HAS_TURN, HASHES);
@@ -212,10 +213,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     /**
-     * Creates lookups and decisions with given connections.
+     * Uses other connections than those of the table.
      *
-     * @param table the claim table; after a decision, its retention is the minimum time for which a key's row is
-     *     kept
+     * @param table its retention is the minimum time for which a row is kept after a decision
      * @param connections connections to the claim database; at most two are used at a time
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {
@@ -338,13 +338,13 @@ public final class PostgresParkedClaims implements ParkedClaims {
         return decide(COMPLETE, completions);
     }
 
-    /** Writes decisions in one transaction. Releases are decisions without a result. */
+    /** Writes decisions in one transaction. A release is passed as a completion without a result. */
     private Set<ClaimId> decide(String sql, Collection<ClaimResolution.Completed> decisions) {
         List<ClaimResolution.Completed> inOrder = decisions.stream()
                 .sorted(Comparator.comparing(decision -> decision.claim().key()))
                 .toList();
-        // The statement runs only once. After a lost connection, a second try could not distinguish the first try's
-        // commit from another operator's decision.
+        // The statement is not repeated after a lost connection. A second try could not tell the first try's commit
+        // from another operator's decision.
         Set<UUID> decided = deciding.alone(() -> statements.run(connection -> decide(connection, sql, inOrder), 1));
         return inOrder.stream()
                 .map(ClaimResolution.Completed::claim)

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
 /**
- * Deletes claims after their retention. A claim keeps the retention that was configured when the claim was made. The
+ * Deletes claims after their retention. Each claim keeps the retention that was configured when it was made. The
  * retention starts at one of these times:
  * <ul>
  *   <li>for a completed claim, at its completion
@@ -26,14 +26,15 @@ import org.springframework.jdbc.core.DataClassRowMapper;
  *
  * <p>Guaranteed:
  * <ul>
- *   <li>A parked key, and a key with a running lease, are never deleted.
+ *   <li>Parked keys, and keys with a running lease, are never deleted.
  *   <li>Only one instance deletes at a time.
  *   <li>Each transaction deletes at most one batch, and skips locked rows.
- *   <li>After each full batch, the deletion pauses for as long as the batch took. The deletion therefore uses at
- *       most half of one connection's time.
+ *   <li>After each full batch, the deletion pauses for as long as the batch took. So it uses a connection for at most
+ *       half of the time.
  * </ul>
  *
- * <p>Not guaranteed: the time of deletion. While deletion is off or fails, the table grows, and claims continue.
+ * <p>Not guaranteed: that a claim is deleted soon after its retention. While the deletion is off or fails, the table
+ * grows, but claims still work.
  *
  * <p>Only one thread may use an instance.
  */
@@ -50,9 +51,9 @@ public final class Retention {
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /**
-     * Settings of a deletion. Commits do not wait for the disk: if a crash of the server undoes a deletion, the next
-     * sweep repeats it. JIT compilation is off, because with many partitions PostgreSQL would compile each batch, which
-     * takes longer than the batch.
+     * Settings for the deletion. Commits do not wait for the disk: if the server crashes and a deletion is lost, the
+     * next sweep repeats it. JIT compilation is off, because with many partitions it would take longer than the
+     * deletion itself.
      */
     private static final String SETTINGS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -60,21 +61,20 @@ public final class Retention {
             """;
 
     /**
-     * Deletes one batch.
+     * Deletes one batch of expired rows.
      *
-     * <p>{@code turn} lets only one instance delete at a time. If another instance has the turn, the statement reads no
-     * row. The turn is an advisory lock of this transaction. The lock therefore works through a pooler, and PostgreSQL
-     * releases it however the transaction ends. The table's OID is part of the lock's number, because tables in several
-     * schemas can have the same name. The other part of the number is arbitrary.
+     * <p>{@code turn} is an advisory lock, so that only one instance deletes at a time. If another instance has the
+     * lock, this statement reads no row. PostgreSQL releases the lock at the end of the transaction, so it also works
+     * through a pooler. The lock's number contains the table's OID, because several schemas can have a table of the
+     * same name. The other part of the number is arbitrary.
      *
-     * <p>{@code expires_at} is the time of the claim plus the retention, the earliest time at which the row can expire.
-     * A completed claim is kept for the same length of time after its completion, and a claim that was never resolved
-     * after the end of its lease. The statement compares intervals instead of adding them to times, because the length
-     * of a day depends on the session's time zone.
+     * <p>{@code expires_at} is the time of the claim plus the retention. A completed row is kept longer, by the time
+     * from its claim to its completion. A claim that was never resolved is kept longer, by the length of its lease. The
+     * statement compares intervals and not times, because the length of a day depends on the session's time zone.
      *
-     * <p>{@code now()} is the start of the transaction. Unlike {@code clock_timestamp()}, it can bound an index scan.
-     * The first parameter is the latest expiry of the previous batch. With it, the scan does not read the index entries
-     * of rows that the previous batches deleted. Rows that other transactions have locked are left for the next sweep.
+     * <p>{@code now()} can limit an index scan, and {@code clock_timestamp()} cannot. The first parameter is the latest
+     * expiry of the previous batch, so that the scan skips the rows that were deleted before. Rows that another
+     * transaction has locked are left for the next sweep.
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (
@@ -95,8 +95,8 @@ public final class Retention {
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Reads how long ago the row that expires next was claimed, by the index on {@code expires_at}. That row counts as
-     * the oldest. While the table still has rows with an earlier retention setting, another row may be older.
+     * Reads the age of the row that expires next, by the index on {@code expires_at}. This row counts as the oldest
+     * one. After the retention setting has changed, another row may be older.
      */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
@@ -104,17 +104,17 @@ public final class Retention {
                     ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros""";
 
     /**
-     * The deletions of one transaction.
+     * The result of deleting one batch.
      *
-     * @param mine whether this instance had the turn
-     * @param last the latest expiry of the deleted rows, or {@code null} if no row was deleted
+     * @param mine false if another instance is deleting
+     * @param last the latest expiry of the deleted rows; {@code null} if no row was deleted
      */
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
     /**
      * The age of the oldest row.
      *
-     * @param oldestMicros the time since the row was claimed; {@code null} if no row can expire
+     * @param oldestMicros the time since it was claimed; {@code null} if no row can expire
      */
     private record Survey(@Nullable Long oldestMicros) {
 
@@ -126,11 +126,7 @@ public final class Retention {
     /** Waits between two batches. */
     public interface Pause {
 
-        /**
-         * Waits for the given time.
-         *
-         * @throws InterruptedException if the thread must stop
-         */
+        /** @throws InterruptedException if the thread must stop */
         void of(Duration length) throws InterruptedException;
     }
 
@@ -145,10 +141,10 @@ public final class Retention {
     private boolean failing;
 
     /**
-     * Creates a deletion.
+     * Creates the deletion of expired claims.
      *
      * @param table the table to clean up; at most one of its connections is used at a time
-     * @param batchSize the most rows that one transaction deletes, at least 1
+     * @param batchSize limit of rows that one transaction deletes; at least 1
      * @param observers receive the results; their exceptions are ignored
      * @param nanoClock like {@link System#nanoTime()}
      * @param pause waits between two batches
@@ -166,9 +162,9 @@ public final class Retention {
     }
 
     /**
-     * Deletes expired claims in batches. Stops when no expired claim is left, or when another instance deletes. The
-     * first failed sweep is logged at WARN, and further failures at DEBUG until a sweep succeeds. An interrupt stops
-     * the sweep, and batches that were committed stay deleted.
+     * Deletes expired claims, batch by batch, until none is left or another instance is deleting. The first failed
+     * sweep is logged at WARN, and further failures at DEBUG. If the thread is interrupted, the sweep stops, and
+     * batches that were committed stay deleted.
      */
     public void sweep() {
         try {
@@ -184,8 +180,8 @@ public final class Retention {
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         } catch (ClaimStoreUnavailableException failure) {
-            // A pool refuses connections to an interrupted thread, so the failure is no outage if this thread was
-            // interrupted.
+            // The pool refuses connections to an interrupted thread. So if this thread was interrupted, the failure is
+            // no outage.
             if (!Thread.currentThread().isInterrupted()) {
                 failed(failure);
             }

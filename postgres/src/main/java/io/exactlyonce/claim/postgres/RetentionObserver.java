@@ -24,9 +24,9 @@ public interface RetentionObserver {
     default void sweepFailed() {}
 
     /**
-     * Called after each sweep that did not fail, even if another instance had the turn to delete.
+     * Called after each sweep that did not fail, even if another instance was deleting.
      *
-     * @param oldest the time since the claim of the row that expires next; {@code null} if no row can expire
+     * @param oldest the age of the row that expires next; {@code null} if no row can expire
      */
     default void surveyed(@Nullable Duration oldest) {}
 }

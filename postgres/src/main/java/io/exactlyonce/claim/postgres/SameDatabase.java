@@ -14,13 +14,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Checks whether an application transaction uses the claim database.
  *
- * <p>The check takes an advisory lock with a random number in the application's transaction. The check then tries to
- * take the same lock on a connection of the claims' pool. If the second try fails, both connections use the same
- * database, because PostgreSQL keeps advisory locks per database.
+ * <p>The check takes an advisory lock with a random number in the application's transaction. Then it tries to take the
+ * same lock on a connection for claims. If this fails, both connections use the same database, because PostgreSQL keeps
+ * advisory locks per database.
  *
- * <p>Host names, proxies and load balancers do not affect the result. The check needs no privilege, unlike reading the
- * system identifier. The check works through transaction poolers, because the lock belongs to a transaction and not to
- * a session. A replica has its own locks, so the check treats a replica as another database.
+ * <p>Host names, proxies and load balancers do not matter, and no privilege is needed. Transaction poolers do not
+ * matter either, because the lock belongs to a transaction. A replica counts as another database, because it has its
+ * own locks.
  */
 public final class SameDatabase {
 
@@ -34,8 +34,8 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements in autocommit, so that they take part in no transaction. The caller's transaction would keep
-     * their connection of the claims' pool until its end.
+     * Runs statements outside the caller's transaction. Inside it, they would keep a connection of the claims' pool
+     * until its end.
      */
     private final Statements claims;
 
@@ -48,11 +48,11 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the key's part of the number of an advisory lock. The other part is the table's OID.
+     * Returns the part of an advisory lock's number that stands for the key. The other part is the table's OID.
      *
-     * <p>A claim transaction takes the key's lock, because other transactions do not see its row before it commits. Two
-     * keys can have the same lock number. One of them may then have to wait, but is claimed correctly, because the
-     * key's row decides.
+     * <p>A claim transaction takes the lock of its key, because other transactions do not see its row before it
+     * commits. If two keys have the same number, one of them may have to wait. It is still claimed correctly, because
+     * its row decides.
      *
      * @return the first 8 bytes of the SHA-256 of scope and key; the same in all versions that may run side by side
      */
@@ -61,8 +61,8 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the DataSources of the connections that the open transaction has bound to the calling thread. The
-     * configuration does not matter. Empty if no transaction is open, or if the transaction uses no JDBC connection.
+     * Returns the DataSources whose connections the thread's open transaction uses. Empty if no transaction is open, or
+     * if the transaction uses no JDBC connection.
      */
     public static List<DataSource> dataSourcesOfTransaction() {
         List<DataSource> bound = new ArrayList<>();
@@ -76,7 +76,7 @@ public final class SameDatabase {
         return bound;
     }
 
-    /** Returns whether the template's transaction uses the claim database. */
+    /** Returns whether the transaction uses the claim database. */
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
         String lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(?)";

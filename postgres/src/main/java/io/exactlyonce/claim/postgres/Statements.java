@@ -20,30 +20,30 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SingleColumnRowMapper;
 
 /**
- * Runs the statements of claims. Each piece of work uses its own connection in autocommit, even if the caller has a
- * transaction.
+ * Runs SQL for claims. Each piece of work has its own connection in autocommit, even if the caller has a transaction.
  *
- * <p>Work may run more than once, so it must be repeatable. The whole work is repeated in two cases:
+ * <p>Work may run more than once, so it must be repeatable. It is repeated in two cases:
  * <ul>
- *   <li>PostgreSQL rolled the work back because of another transaction. Such work has changed nothing.
- *   <li>The connection broke, or its server no longer accepts writes. The pool has discarded such connections, so
- *       a new connection reaches the primary. If the connection broke during the commit, the work may have taken
- *       effect, and the second try finds the first try's writes. This case is repeated once, at most.
+ *   <li>PostgreSQL rolled it back because of another transaction (for example after a deadlock). Nothing was changed.
+ *   <li>The connection broke, or its server does not accept writes any more. The pool has discarded such connections,
+ *       so a new connection reaches the primary. If the connection broke during the commit, the first try may have
+ *       written already, and the second try finds these writes. There is no third try.
  * </ul>
  *
- * <p>Work is not repeated after a timeout, because the socket timeout has already passed, and a renewal that waits
- * longer may lose its lease. The caller decides how long to retry.
+ * <p>Work is not repeated after a timeout. It has already waited, and a renewal that waits longer may lose its lease.
+ * The caller decides how long to retry.
  */
 public final class Statements {
 
     /**
-     * Settings that are sent in front of a statement, in the same round trip. The query returns one row.
+     * Settings that are sent in front of a statement, in the same round trip. They return one row, before the
+     * statement's own result.
      *
-     * <p>Sequential scans are forbidden, because a plan that was made while the table was small would keep its cheap
-     * scan after the table has grown. The second setting says what the commit waits for.
+     * <p>The first setting forbids sequential scans. While the table is small, PostgreSQL would choose such a scan, and
+     * would keep this plan after the table has grown. The second setting says what the commit waits for.
      *
-     * <p>Query and statement are one implicit transaction, and the settings end with that transaction. They therefore
-     * work behind a pooler, which may run each transaction in another session.
+     * <p>Settings and statement run in one transaction, and the settings end with it. So they work behind a pooler,
+     * which may run each transaction in another session.
      */
     static final String SETTINGS = "SELECT pg_catalog.set_config('enable_seqscan', 'off', true),"
             + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
@@ -60,17 +60,16 @@ public final class Statements {
     /**
      * Restores the setting that {@link #ONLY_BY_INDEX} kept.
      *
-     * <p>If a proxy sent {@link #ONLY_BY_INDEX} to another server, this session has kept no setting. In a session that
-     * has never run {@link #ONLY_BY_INDEX}, the statement then sets the session's own value. In a session that has run
-     * {@link #ONLY_BY_INDEX} in an earlier transaction, the statement fails, because PostgreSQL still has the name,
-     * with an empty value.
+     * <p>If a proxy sent {@link #ONLY_BY_INDEX} to another server, this session has kept nothing. The setting then gets
+     * the session's own value. But if this session ran {@link #ONLY_BY_INDEX} in an earlier transaction, the statement
+     * fails, because the kept value is then empty.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
                 'enable_seqscan', pg_catalog.current_setting('exactly_once.enable_seqscan', true), true)""";
 
     /**
-     * SQLSTATEs of transactions that PostgreSQL rolled back because of another one: serialization failure, deadlock.
+     * SQLSTATEs of a serialization failure and of a deadlock: another transaction made PostgreSQL roll this one back.
      */
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
 
@@ -95,16 +94,16 @@ public final class Statements {
     }
 
     /**
-     * @throws ClaimStoreUnavailableException if there was no answer
-     * @throws IllegalArgumentException if PostgreSQL can never store a value
+     * @throws ClaimStoreUnavailableException if there is no connection, or if PostgreSQL rejects a statement
+     * @throws IllegalArgumentException if PostgreSQL can never store one of the values
      */
     <T> T run(ConnectionCallback<T> work) {
         return run(work, MAX_TRIES_STALE);
     }
 
     /**
-     * @param triesStale the most tries if connections break; 1 if a repeated try could not recognize the writes of
-     *     the first
+     * @param triesStale how often the work is tried if connections break; 1 if a second try could not recognize the
+     *     writes of the first
      */
     <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
@@ -113,8 +112,8 @@ public final class Statements {
                     preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // An application pool does not discard the broken connection by itself, and would give it to the
-                    // next caller.
+                    // An application pool does not discard a broken connection by itself, and would give it to the next
+                    // caller.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
@@ -138,7 +137,7 @@ public final class Statements {
                 .get(0);
     }
 
-    /** Opens a connection. A failure is not retried here, because the pool has already tried until its timeout. */
+    /** Opens a connection, without a retry, because the pool has already tried until its timeout. */
     private Connection connect() {
         try {
             return dataSource.getConnection();
@@ -147,11 +146,7 @@ public final class Statements {
         }
     }
 
-    /**
-     * Runs a query, and returns its rows.
-     *
-     * @param sql the settings, and the query after them
-     */
+    /** @param sql the query, with settings in front */
     <T> List<T> query(String sql, RowMapper<T> mapper, Object... parameters) {
         return run(connection -> {
             List<T> found = new ArrayList<>();
@@ -167,8 +162,8 @@ public final class Statements {
     }
 
     /**
-     * Returns whether a failed statement may have committed nevertheless. This is possible if the connection broke, if
-     * no reply arrived in time, or if the server ended the session.
+     * Returns whether a failed statement may have committed nevertheless: the connection broke, no reply arrived in
+     * time, or the server ended the session.
      */
     public static boolean isConnectionLost(Exception failure) {
         String state = ClaimPool.sqlState(failure);
@@ -176,15 +171,14 @@ public final class Statements {
     }
 
     /**
-     * Returns whether a statement failed because PostgreSQL can never store one of its values. SQLSTATEs of class 22
-     * mean that a column's type rejects the value. SQLSTATEs of class 54 mean that an index entry is too large.
+     * Returns whether PostgreSQL can never store one of the statement's values. SQLSTATE class 22 means that a column's
+     * type rejects the value. Class 54 means that an index entry is too large.
      */
     public static boolean isUnstorable(Exception failure) {
         String state = ClaimPool.sqlState(failure);
         return state.startsWith("22") || state.startsWith("54");
     }
 
-    /** Returns the exception for a value that PostgreSQL can never store. */
     public static IllegalArgumentException unstorable(Exception failure) {
         return new IllegalArgumentException(
                 "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
@@ -193,18 +187,16 @@ public final class Statements {
     }
 
     /**
-     * Returns a statement for an application transaction, between two others. The statement in front forbids sequential
-     * scans, and returns one row. The statement behind restores the setting, so that the application's own statements
-     * are planned as before.
+     * Prepares a statement for an application transaction. The statement in front forbids sequential scans, and returns
+     * one row. The statement behind restores the old setting for the application's own statements.
      *
-     * @param statement may join claim rows only through {@code LATERAL} with {@code LIMIT 1}, or by {@link
-     *     ClaimTable#AT_PLACE}
+     * @param statement must join claim rows by {@code LATERAL} with {@code LIMIT 1}, or by {@link ClaimTable#AT_PLACE}
      */
     public static String within(String statement) {
         return ONLY_BY_INDEX + ";\n" + statement + ";\n" + AS_BEFORE;
     }
 
-    /** Runs the settings and the statement after them, and returns the result of the statement. */
+    /** Runs a statement, and skips the result of the settings in front of it. */
     static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.execute();
         statement.getMoreResults();
@@ -212,9 +204,9 @@ public final class Statements {
     }
 
     /**
-     * Writes entries, and returns the ids that the statement returns. Does nothing without entries.
+     * Writes entries, and returns the ids of {@code RETURNING}. Does nothing if there are no entries.
      *
-     * @param sql the settings, and the statement after them
+     * @param sql the statement, with settings in front
      */
     static Set<UUID> write(Connection connection, String sql, List<?> entries, Binder binder) throws SQLException {
         if (entries.isEmpty()) {

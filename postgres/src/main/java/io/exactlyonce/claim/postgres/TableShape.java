@@ -7,19 +7,16 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Checks that the claim table and its partitions can keep all keys.
- *
- * <p>PostgreSQL reports missing columns, privileges and primary keys when it plans a statement. The faults listed here
- * would otherwise appear only when a row is written, or when a row is lost.
+ * Checks that the claim table and its partitions can keep all keys. Without this check, the faults below would appear
+ * late: when a row is written, or when a row is lost.
  */
 final class TableShape {
 
     /**
-     * Finds the first relation with a fault, among the table and all of its partitions. A missing index comes last.
+     * Finds the first fault of the table and its partitions. A missing index comes last, because it is only logged.
      *
-     * <p>Partitions by hash are complete if they cover all remainders of the largest modulus. PostgreSQL requires that
-     * each modulus divides the next larger one, so a partition with modulus 2 covers 4 of 8 remainders. The statement
-     * adds up the covered remainders, and compares the sum with the largest modulus.
+     * <p>Hash partitions must cover all remainders of the largest modulus. A partition with modulus 2, for example,
+     * covers 4 of 8 remainders. The statement compares the sum of the covered remainders with the largest modulus.
      */
     private static final String FIND_FAULT = """
             WITH RECURSIVE relation AS (
@@ -87,7 +84,7 @@ final class TableShape {
         DEFAULT_MISSING(
                 "has no default partition, so keys of other values have no place",
                 "CREATE TABLE ... PARTITION OF %s DEFAULT"),
-        /** Logged only, because a missing index costs time and no claims. */
+        /** Only logged, because a missing index costs time, but loses no claims. */
         INDEX_MISSING("", "");
 
         private final String problem;
@@ -104,7 +101,7 @@ final class TableShape {
     private TableShape() {}
 
     /**
-     * Checks the table and its partitions. Logs at WARN if an index is missing.
+     * Checks the table and its partitions. A missing index is only logged, at WARN.
      *
      * @throws ClaimDatabaseException if the table, or one of its partitions, cannot keep claims
      */

@@ -12,18 +12,17 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Writes keys whose rows were free when they were read: the claim was released, or its lease has expired. A key can be
- * taken over, completed in the transaction of its work, or parked in doubt.
+ * Changes rows that are free, because their claim was released or its lease has expired. The new claim can take over
+ * the row, complete it at the end of its work, or park it in doubt.
  */
 public final class Takeovers {
 
     /**
-     * Finds and locks a row only if its claim and status are the same as when the row was read, and the row is still
-     * free. Attempt and fencing token change only together with the claim's id, so the values that were read are still
-     * valid.
+     * Finds and locks a row if it is still free, and still has the claim and status that were read. Its attempt and
+     * fencing token are then unchanged, too, because they change only together with the claim.
      *
-     * <p>A row that another transaction has locked is skipped, because a batch must not wait for that transaction. The
-     * owner may have fenced that transaction, or the transaction is writing or deleting the row.
+     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it. That transaction
+     * is writing or deleting the row, or the former owner has fenced it.
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
@@ -52,8 +51,8 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Completes keys. If the work has committed or rolled back the transaction by itself, the statement runs in another
-     * transaction than the work. The statement then fails on purpose, by a division by zero.
+     * Completes keys in the transaction of their work. If the work has already ended this transaction, the transaction
+     * id has changed. The statement then fails on purpose, by a division by zero.
      */
     private static final String COMPLETE = """
             UPDATE {table} AS claim
@@ -71,9 +70,9 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Parks keys in doubt. The reason of a released row is its last error. A row that is still HELD has no error of its
-     * last attempt, so the statement writes another reason. {@code parked_at} has a value only while the status is
-     * PARKED, because the index of parked claims contains the rows that have a value.
+     * Parks keys in doubt. The reason is the error with which the last attempt released the row. If the row is still
+     * HELD, there is no such error, because the last owner vanished. {@code parked_at} is set for parked claims only,
+     * because the index of parked claims contains each row that has a {@code parked_at}.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
@@ -92,8 +91,8 @@ public final class Takeovers {
     /**
      * Creates the statements.
      *
-     * @param around puts settings around the SQL of a statement: in front, a query that returns one row; behind,
-     *     optionally a query that restores the settings
+     * @param around adds settings to a statement, for example {@link Statements#within}; the settings in front must
+     *     return one row
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
@@ -106,7 +105,7 @@ public final class Takeovers {
      * Takes over keys in one round trip.
      *
      * @param free each key once, in key order, so that two batches do not deadlock; may be empty
-     * @return the claims that acquired their key
+     * @return the ids of the claims that acquired their key
      */
     Set<UUID> takeOver(Connection connection, List<KeyWrite> free) throws SQLException {
         return Statements.write(connection, takeOver.get(), free, parameters -> {
@@ -121,9 +120,9 @@ public final class Takeovers {
      * Completes keys in one round trip.
      *
      * @param free each key once, in key order; may be empty
-     * @param transaction the id of the transaction that works on the keys
-     * @param results the results by claim
-     * @return the claims whose keys were completed
+     * @param transaction PostgreSQL's id of the transaction in which the work ran
+     * @param results the result of each claim
+     * @return the ids of the claims whose keys were completed
      */
     public Set<UUID> complete(
             Connection connection, List<KeyWrite> free, String transaction, Map<ClaimId, String> results)
@@ -141,7 +140,7 @@ public final class Takeovers {
      * Parks keys in doubt in one round trip.
      *
      * @param inDoubt each key once, in key order; may be empty
-     * @return the claims whose keys were parked
+     * @return the ids of the claims whose keys were parked
      */
     public Set<UUID> parkInDoubt(Connection connection, List<KeyWrite> inDoubt) throws SQLException {
         return Statements.write(connection, parkInDoubt.get(), inDoubt, parameters -> bindPlaces(parameters, inDoubt));

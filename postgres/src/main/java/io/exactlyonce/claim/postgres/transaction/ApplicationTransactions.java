@@ -26,19 +26,19 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Application transactions that hold claims. The engine begins each transaction with the settings of the handler's own
- * {@code @Transactional}, because a timeout and an isolation level can only be set when a transaction begins. The
- * handler then joins the transaction.
+ * Begins application transactions that hold claims. Each one begins with the settings of the handler's own {@code
+ * @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then joins the
+ * transaction.
  *
  * @param manager the application's transaction manager
  * @param own the transaction settings of the handler
- * @param dataSource the DataSource whose connections the manager binds
- * @param seen facts about a transaction that startup inspected
+ * @param dataSource the DataSource whose connections the manager uses
+ * @param seen facts about a transaction that was inspected at startup
  */
 public record ApplicationTransactions(
         PlatformTransactionManager manager, TransactionAttribute own, DataSource dataSource, Seen seen) {
 
-    /** Transaction managers whose commit only commits the connection, if no listener is registered. */
+    /** Transaction managers whose commit does nothing else than commit the connection. Listeners may still do more. */
     private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
 
     private static final String SEE = """
@@ -47,10 +47,10 @@ public record ApplicationTransactions(
                    coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table""";
 
     /**
-     * Facts about a transaction that was proved to use the claim database.
+     * Facts about a transaction of the claim database.
      *
-     * @param hasOneSnapshot whether all statements of a transaction use the snapshot of the first statement, as in
-     *     REPEATABLE READ and SERIALIZABLE
+     * @param hasOneSnapshot whether all statements of a transaction see the same snapshot, as in REPEATABLE READ and
+     *     SERIALIZABLE
      * @param url the JDBC URL of the transaction's connection, if the driver reports one
      * @param table the claim table's OID
      */
@@ -71,8 +71,8 @@ public record ApplicationTransactions(
     }
 
     /**
-     * Settings that always begin a new transaction. If the engine joined an open transaction, that transaction would be
-     * committed only after the message is acknowledged.
+     * Settings that always begin a new transaction. If the engine joined a transaction that is already open, the
+     * message would be acknowledged before that transaction commits.
      */
     @SuppressWarnings("serial")
     private static final class Apart extends DelegatingTransactionAttribute {
@@ -91,21 +91,21 @@ public record ApplicationTransactions(
         return manager.getTransaction(own);
     }
 
-    /** Returns whether the open transaction has bound a connection of the DataSource that startup proved. */
+    /** Returns whether the open transaction uses the DataSource that was checked at startup. */
     boolean isBound() {
         return SameDatabase.dataSourcesOfTransaction().contains(dataSource);
     }
 
     /**
-     * Returns whether the manager's commit only commits the connection. If so, the {@code COMMIT} can be sent together
-     * with the completion, and the manager then finds no open transaction to commit.
+     * Returns whether the {@code COMMIT} may be sent together with the completion. This needs a manager whose commit
+     * only commits the connection. The manager then finds nothing left to commit.
      *
      * <p>Returns false in these cases:
      * <ul>
      *   <li>The manager is of JPA, which writes changes at the commit.
-     *   <li>A synchronization, a listener of the manager or an extended manager may write at the commit.
-     *   <li>The transaction has a timeout. The timeout could cancel the {@code COMMIT} while PostgreSQL waits for
-     *       its replicas, and PostgreSQL would then stop waiting.
+     *   <li>A synchronization, a listener of the manager, or a subclass of the manager may write at the commit.
+     *   <li>The transaction has a timeout. The timeout could cancel the {@code COMMIT} while PostgreSQL waits for its
+     *       replicas, and PostgreSQL would then stop waiting.
      * </ul>
      */
     boolean mayCommitByStatement() {
@@ -115,9 +115,7 @@ public record ApplicationTransactions(
                 && TransactionSynchronizationManager.getSynchronizations().isEmpty();
     }
 
-    /**
-     * Returns the name and maximum size of a HikariCP pool, also inside a proxy. Returns {@code null} for another pool.
-     */
+    /** Returns name and maximum size of the HikariCP pool, even inside a proxy; {@code null} for another pool. */
     @Nullable Pool pool() {
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);

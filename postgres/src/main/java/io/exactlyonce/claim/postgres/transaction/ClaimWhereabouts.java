@@ -10,17 +10,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Proves for each application transaction that it uses the database and the table in which claims are kept. Startup
- * proves one transaction only. A later transaction may belong to another tenant, and may use another database or role.
- * The transaction's search path does not matter, because statements contain the table's schema.
+ * Checks that each application transaction uses the database and the table in which claims are kept. Startup has
+ * checked only one transaction. Others may belong to other tenants, and may use another database or role. The search
+ * path does not matter, because statements contain the table's schema.
  *
- * <p>A database is proved once per JDBC URL. The table is proved by its OID, which is unique in a database.
+ * <p>A database is checked only one time for each JDBC URL. The table is recognized by its OID, which is unique in a
+ * database.
  */
 final class ClaimWhereabouts {
 
     /**
-     * Selects the OID of the claim table; 0 if the transaction's database has no such table. Also selects whether
-     * row-level security may hide rows, because a key with a hidden row would appear to be free.
+     * Selects the OID of the claim table, or 0 if the transaction's database has no such table. Also selects whether
+     * row-level security may hide rows. A key whose row is hidden would appear to be free.
      */
     static final String TABLE = """
             coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table,
@@ -31,11 +32,10 @@ final class ClaimWhereabouts {
     private volatile long table;
 
     /**
-     * Creates the proof, which begins with the transaction that startup proved.
+     * Starts with the transaction that was checked at startup.
      *
-     * @param database checks whether a transaction uses the claim database
-     * @param seen a transaction that startup proved; later transactions with the same URL need no check on the
-     *     claims' pool, which may be unavailable
+     * @param seen that transaction; others with the same URL need no check through the claims' pool, which may be
+     *     unavailable
      */
     ClaimWhereabouts(SameDatabase database, ApplicationTransactions.Seen seen) {
         this.database = database;
@@ -64,7 +64,7 @@ final class ClaimWhereabouts {
     }
 
     /**
-     * Requires that the transaction sees the claim table, and all of its rows.
+     * Requires that the transaction sees the claim table and all of its rows.
      *
      * @param found the OID of the table that the transaction sees; 0 if it sees none
      * @param hidesRows whether row-level security may hide rows from the transaction
@@ -84,11 +84,10 @@ final class ClaimWhereabouts {
         if (found != current) {
             throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
-        // The claims' pool finds the same table, so the table has been created again since the last check.
+        // The claims' pool sees this table, too. So the table was dropped and created again.
         table = current;
     }
 
-    /** Returns the exception for a transaction whose database does not have the claim table. */
     ClaimTransactionException elsewhere(Object description, String how, @Nullable Exception cause) {
         return new ClaimTransactionException(
                 ("%s %s, although claims are kept in %s; let the transactions of handlers use the"

@@ -49,16 +49,15 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Claims, works and completes in one transaction of the application's transaction manager. The transaction writes a
- * key's row once, at its end. Until then, an advisory lock of the transaction holds the key.
+ * Claims keys, runs the work and completes the keys in one application transaction. The transaction writes the keys'
+ * rows only at its end. Until then, an advisory lock holds each key.
  *
- * <p>Two checks run when the transaction writes the rows:
+ * <p>Two checks run when the rows are written:
  * <ul>
- *   <li>If another claim has inserted or changed a key's row since this transaction read it, this transaction is
- *       rolled back.
- *   <li>If the work has committed or rolled back the transaction by itself, the transaction id differs from the one
- *       at the claim, and the call fails. If the work committed, its key is then in doubt. If the process dies before
- *       the work ends, nothing records that doubt.
+ *   <li>If another claim has written a key's row in the meantime, the transaction is rolled back.
+ *   <li>If the work has committed or rolled back the transaction by itself, the transaction id has changed, and {@link
+ *       #execute} fails. After a commit, the keys are then in doubt. If the process dies before the work ends, nothing
+ *       records that doubt.
  * </ul>
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
@@ -69,14 +68,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /**
-     * Tries the locks of keys, without waiting for them.
+     * Tries to take the advisory locks of keys, without waiting for them.
      *
-     * <p>The statement also sets {@code synchronous_commit} for the transaction to the value that claims use. A
-     * stronger value of the session stays.
+     * <p>Also sets {@code synchronous_commit} to the value for claims, unless the session has a stronger value.
      *
-     * <p>The fencing token is the time after the lock is taken. If the clock were read earlier, an earlier owner whose
-     * transaction rolled back could have a higher token. On a replica, the statement fails, because {@code
-     * pg_current_xact_id} does.
+     * <p>The fencing token is the time after the lock is taken. A time before the lock could be lower than the token of
+     * an earlier owner that was rolled back. On a replica, the statement fails because of {@code pg_current_xact_id}.
      */
     private static final String LOCKS = """
             SELECT wanted.position,
@@ -93,20 +90,19 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String ONE_NUMBER = "(SELECT ?::bigint AS number, 1 AS position) AS wanted";
 
     /**
-     * Selects the numbers of several keys' locks. The array is inside a subquery, because otherwise the planner would
-     * count the array's entries, and plan each execution anew.
+     * Selects the numbers of several keys' locks. The subquery hides the array from the planner, which would otherwise
+     * make a new plan for each execution.
      */
     private static final String NUMBERS =
             "pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)";
 
     /**
-     * Tries the locks, and then reads the rows. PostgreSQL takes the snapshot for the rows after the locks, so the rows
-     * show all commits of earlier owners.
+     * Tries to take the locks, and then reads the rows. The second statement begins after the locks were taken, so it
+     * sees all commits of earlier owners.
      *
-     * <p>The lock statement forbids sequential scans. If the table was analyzed while it was nearly empty, the planner
-     * would choose a scan of the whole table for the second statement, and the driver's prepared statement would keep
-     * that plan. The second statement is planned before it runs. When it runs, it restores the setting for the work's
-     * own statements.
+     * <p>The first statement also forbids sequential scans. If the table was nearly empty when PostgreSQL last analyzed
+     * it, the second statement would otherwise read the whole table, and would keep this plan. While it runs, the
+     * second statement restores the setting for the statements of the work.
      */
     private static final String LOCKS_AND_ROWS =
             LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n" + "SELECT w.n, c.* FROM %s";
@@ -114,12 +110,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String ROWS = "(" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
 
     /**
-     * Inserts completed rows. The statement fails on purpose in two cases. A failure aborts the transaction, so that a
-     * {@code COMMIT} after the statement has no effect.
+     * Inserts completed rows. In two cases, the statement fails on purpose, so that a {@code COMMIT} after it has no
+     * effect:
      * <ul>
-     *   <li>If the work has committed or rolled back the transaction by itself, this statement runs in another
-     *       transaction than the locks, and divides by zero.
-     *   <li>If another claim inserted the key first, this statement violates the primary key.
+     *   <li>The work has committed or rolled back the transaction by itself. The transaction id has then changed, and
+     *       the statement divides by zero.
+     *   <li>Another claim has inserted the key first. The statement then violates the primary key.
      * </ul>
      */
     private static final String INSERT = """
@@ -149,15 +145,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Supplier<String> insert;
     private final Supplier<String> insertAndCommit;
 
-    /** PostgreSQL's ids of the open transactions, by the claim that they hold. */
+    /** PostgreSQL's transaction ids of the claims whose work is running. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
 
-    /**
-     * Creates claim transactions.
-     *
-     * @param transactions the application transactions
-     * @param table the claim table in the same database, with connections outside the application transactions
-     */
+    /** @param table the claim table in the same database, with connections outside the application transactions */
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(transactions.dataSource());
@@ -216,7 +207,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
         } finally {
             look.free.forEach(free -> working.remove(free.request.id()));
-            // The connection must return to its pool even after a crash.
+            // The connection must return to its pool even after an Error.
             if (!status.isCompleted()) {
                 transactions.manager().rollback(status);
             }
@@ -239,11 +230,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the transaction's connection was lost. If the transaction is still open, rolls it back to find
-     * out, because work that breaks its connection may throw any exception.
+     * Returns whether the transaction's connection was lost. Work may throw any exception when its connection breaks.
+     * So if the transaction is still open, this method rolls it back, and a failed rollback counts as a lost
+     * connection.
      *
-     * <p>A rollback that fails counts as a lost connection. The claim then has no answer, so a message on its last
-     * receive waits for an answer.
+     * <p>After a lost connection, the claim counts as unanswered. A message on its last receive then waits for an
+     * answer.
      */
     private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
@@ -261,7 +253,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** Takes the locks and reads the rows in one round trip. Then decides on each request. */
     private void read(Look look) {
         if (!transactions.isBound()) {
-            // Outside a transaction, the locks would be released right after the statement, before the work begins.
+            // PostgreSQL would release the locks right after the statement if there were no transaction.
             throw new ClaimTransactionException(
                     "%s is not one of the DataSource that transaction manager %s used at startup; let the manager begin one there"
                             .formatted(look, transactions.manager()),
@@ -275,9 +267,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // The transaction's snapshot may be older than the locks, so the store reads the rows in another
-                    // transaction. A row that another claim inserts later violates the primary key when this
-                    // transaction completes the key.
+                    // This transaction's snapshot may be older than its locks, so the store reads the rows in another
+                    // transaction. If another claim inserts a row after that, the completion violates the primary key.
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
@@ -317,8 +308,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return decision.outcome();
         }
         if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
-            // The remaining time of the other owner is unknown, so the length of this lease is the estimate. A claim
-            // that this request made outside the transaction is another owner, too.
+            // The other owner's remaining time is unknown, so the length of this lease is the estimate. If this request
+            // has claimed the key before, outside the transaction, that claim counts as another owner.
             return new HeldElsewhere(request.lease());
         }
         KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);
@@ -333,9 +324,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Writes the rows of the completions: first new rows, then existing rows, each in key order. If there is only one
-     * row, which is new, and the manager's commit would do nothing else, the {@code COMMIT} is sent in the same round
-     * trip.
+     * Writes the completed rows: first new rows, then existing rows, each in key order. If there is only one row, and
+     * the row is new, the {@code COMMIT} may be sent in the same round trip.
      */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
@@ -362,8 +352,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             try {
                 return statement.executeBatch();
             } catch (BatchUpdateException failure) {
-                // The exception of the batch quotes the statement with its parameters. The next exception, from the
-                // server, does not.
+                // The batch exception quotes the statement with its parameters. Its next exception, which is the
+                // server's, does not.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
             }
         });
@@ -394,7 +384,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Requires that the transaction can still be committed after the work, before the completions are written. */
+    /** Checks after the work that the transaction can still be committed. */
     private void requireCommittable(Look look, TransactionStatus status) {
         transactions.requireInTime();
         if (status.isRollbackOnly()) {
@@ -403,8 +393,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns the exception for completions that PostgreSQL refused. For the claim table's refusals, the text leaves
-     * PostgreSQL's message out, because the message would quote the key.
+     * Returns the exception for completions that PostgreSQL rejected. If the claim table is the cause, PostgreSQL's
+     * message is left out, because it would quote the key.
      */
     private RuntimeException refused(Look look, DataAccessException failure) {
         ClaimTransactionException handlers = failures.uncompleted(look, failure);
@@ -435,11 +425,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns true if the transaction has committed its completions although the call failed: the reply to the commit
-     * was lost, or a step after the commit failed.
+     * Finds out whether the transaction was committed although an exception was thrown. For example, the reply to the
+     * commit was lost, or a step after the commit failed.
      *
-     * <p>Returns false if nothing was committed, or if there is no answer. If the work committed the transaction by
-     * itself and then failed, records the keys as in doubt, and returns false.
+     * <p>If the work committed the transaction by itself and then failed, this method records the keys as in doubt.
+     *
+     * @return true if the completions are committed; false if they are not, or if there is no answer
      */
     private boolean isCompleted(Look look, Exception failure) {
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();
@@ -460,7 +451,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     "{} was committed by its handler, which then failed: its writes stay, and its keys are in doubt",
                     look);
             store.claim(requests);
-            // If another claim owns a key by now, the store leaves that key unchanged.
+            // If another claim owns a key by now, the store does not change that key.
             store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
@@ -473,11 +464,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * A free key that this transaction completes.
      *
-     * @param known the key's row, which is taken over; {@code null} if the key has no row
+     * @param known the row to take over; {@code null} if the key has no row
      */
     private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
-    /** The requests of one transaction, and the answers of the database. */
     private static final class Look {
 
         private final List<ClaimRequest> requests;
@@ -486,8 +476,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<Free> free = new ArrayList<>();
 
         /**
-         * The keys whose locks this transaction has taken, without those that a request has already used. If a second
-         * request has the same key, it therefore finds the key held by the first request.
+         * The keys whose locks this transaction has taken, and that no request has used yet. A second request with the
+         * same key does not find it here, and is answered as held elsewhere.
          */
         private final Set<ClaimKey> locks = new HashSet<>();
 
@@ -500,7 +490,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             this.keys = requests.stream().map(ClaimRequest::key).toList();
         }
 
-        /** Reads which locks were taken, and requires a writable transaction that sees the claim table. */
+        /** Reads which locks were taken. Requires that the transaction may write, and that it sees the claim table. */
         void locked(ResultSet row, ClaimWhereabouts whereabouts) throws SQLException {
             while (row.next()) {
                 whereabouts.requireTable(row.getLong("claim_table"), row.getBoolean("hides_rows"), this);

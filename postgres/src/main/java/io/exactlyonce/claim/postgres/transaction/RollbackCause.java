@@ -9,14 +9,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps the exception of a method that joined a transaction and marked it for rollback. Spring publishes that
- * exception, but does not make it the cause of the {@link UnexpectedRollbackException} that follows. This class keeps
- * the exception among the transaction's synchronizations, because Spring suspends and ends them together with the
- * transaction.
+ * Remembers why a transaction was marked for rollback, so that the exception at its end can name the cause. If a method
+ * joins a transaction and throws, Spring publishes its exception as an event. The {@link UnexpectedRollbackException}
+ * that follows does not contain this exception.
+ *
+ * <p>The event is kept among the transaction's synchronizations, because Spring suspends and ends them together with
+ * the transaction.
  */
 public final class RollbackCause implements ApplicationListener<MethodRollbackEvent> {
 
-    /** The event with the exception of a method that had joined the transaction. */
     private record Doomed(MethodRollbackEvent event) implements TransactionSynchronization {}
 
     @Override
@@ -28,7 +29,7 @@ public final class RollbackCause implements ApplicationListener<MethodRollbackEv
         }
     }
 
-    /** Returns false, because the transaction's synchronizations belong to the thread that publishes the event. */
+    /** Returns false, because the event must be handled in the thread of the transaction. */
     @Override
     public boolean supportsAsyncExecution() {
         return false;

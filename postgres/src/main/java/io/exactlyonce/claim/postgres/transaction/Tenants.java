@@ -20,15 +20,15 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.ClassUtils;
 
 /**
- * Detects whether transactions choose a tenant when they begin. A transaction that holds claims begins before the
- * handler runs, so a tenant that the handler sets comes too late.
+ * Detects that the application chooses a tenant when a transaction begins. A transaction that holds claims begins
+ * before the handler runs, so a tenant that the handler sets comes too late.
  */
 final class Tenants {
 
     private static final boolean HAS_HIBERNATE =
             ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
 
-    /** Selects the database, server and search path of a session, and whether the session is read-only. */
+    /** Selects the database, server and search path of a session. Also selects whether the session is read-only. */
     private static final String PLACE = PgCatalog.sql("""
             SELECT pg_catalog.format('%s %s %s %s', pg_catalog.current_database(), pg_catalog.inet_server_addr(),
                                      pg_catalog.inet_server_port(), pg_catalog.current_setting('search_path')) AS place,
@@ -45,9 +45,8 @@ final class Tenants {
     private Tenants() {}
 
     /**
-     * Returns the name of the class that chooses the tenant of a manager's entity managers. If no class chooses, but
-     * Hibernate's mapping has tenants, returns a description. Returns {@code null} if the entity managers have no
-     * tenants.
+     * Returns who chooses the tenant of Hibernate's sessions: the name of a class, or a description if Hibernate's
+     * mapping has tenants without such a class. Returns {@code null} if there are no tenants.
      */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
@@ -56,9 +55,9 @@ final class Tenants {
     }
 
     /**
-     * Returns the class name of a DataSource that routes connections to several databases or schemas. Returns {@code
-     * null} for a DataSource that does not route, and if all targets use the database and search path of the given
-     * transaction. Replicas, and targets that cannot be reached now, are not compared.
+     * Returns the class name of a DataSource that chooses the database or schema for each connection (an {@code
+     * AbstractRoutingDataSource}). Returns {@code null} for other DataSources, and if all targets use the database and
+     * search path of the given transaction. Targets that are replicas, or that cannot be reached now, are ignored.
      *
      * @param transaction an open transaction of that DataSource
      */
@@ -84,7 +83,7 @@ final class Tenants {
         }
     }
 
-    /** The methods that use Hibernate's classes. This class is loaded only if Hibernate is present. */
+    /** Code that uses Hibernate's classes. This class is loaded only if Hibernate is present. */
     private static final class OfHibernate {
 
         private OfHibernate() {}

@@ -20,9 +20,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates claim transactions from transaction managers. Before that, checks that a manager's transactions use the claim
- * database and see the claim table. The check runs a transaction and rolls it back, because names and types of beans do
- * not prove which database a transaction uses.
+ * Creates claim transactions from the application's transaction managers. Before that, checks that a manager's
+ * transactions use the claim database and see the claim table. Names and types of beans cannot show this, so the check
+ * runs a transaction, and rolls it back.
  *
  * @param table the claim table
  * @param beans the bean factory that has the application's DataSource
@@ -86,9 +86,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         }
     }
 
-    /**
-     * Requires that a method with the handler's own transaction settings can join an open transaction of the manager.
-     */
+    /** Requires that the handler's own {@code @Transactional} can join a transaction of the manager. */
     private static void requireJoining(
             PlatformTransactionManager transactions, TransactionAttribute own, String manager) {
         try {
@@ -103,8 +101,8 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
     }
 
     /**
-     * Requires that the manager's open transaction uses the claim database, and that the application's DataSource joins
-     * the transaction. Returns the DataSource whose connection the transaction has bound.
+     * Requires that the open transaction uses the claim database, and that the application's DataSource takes part in
+     * it. Returns the DataSource whose connection the transaction uses.
      */
     private DataSource proved(String manager, @Nullable DataSource application) {
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
@@ -127,8 +125,8 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     remedy());
         }
         new ClaimSchema(table, dataSource).requireUsable();
-        // Two DataSource objects for one database, for example a proxy and its target, have separate transactions. The
-        // sessions show whether the application's DataSource uses the connection of the open transaction.
+        // Two DataSource objects for one database, for example a proxy and its target, can have separate transactions.
+        // If both have the same session, they share the transaction.
         if (application != null
                 && !Objects.equals(
                         transaction.queryForObject(SESSION, Integer.class),

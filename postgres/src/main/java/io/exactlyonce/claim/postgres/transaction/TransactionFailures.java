@@ -18,23 +18,23 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Separates two kinds of failures, by Spring's exception translation. If the database is unavailable, the claim is
+ * Separates failures of the database from failures of the application. If the database is unavailable, the claim is
  * repeated. If a handler or the session of its transaction fails, only that attempt fails, and no listener pauses.
  */
 final class TransactionFailures {
 
-    /** SQLSTATE of a statement in a transaction that PostgreSQL had aborted because of an earlier failure. */
+    /** SQLSTATE of a statement that PostgreSQL rejects because an earlier statement of the transaction has failed. */
     private static final String ABORTED = "25P02";
 
     private static final String NO_PRIVILEGE = "42501";
 
     /**
-     * SQLSTATE classes that Spring does not categorize, and that count as an unavailable database: statements that must
-     * be prepared again, refused logins, locked tables, internal errors, and errors of poolers.
+     * SQLSTATE classes that Spring does not categorize. They also count as an unavailable database: statements that
+     * must be prepared again, refused logins, locked tables, internal errors, and errors of poolers.
      */
     private static final Set<String> OF_THE_SERVER = Set.of("0A", "26", "28", "55", "XX");
 
-    /** SQLSTATEs of a transaction that the server ended because it was idle for too long, or took too long. */
+    /** SQLSTATEs of a transaction that the server ended because it was idle or ran for too long. */
     private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
 
     private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
@@ -48,10 +48,10 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a failure means that a claim got no answer. Such failures occur if the database is unavailable,
-     * slow or a replica, if the database refuses all logins, or if the transaction's timeout expired. A failure without
-     * an {@code SQLException} among its causes comes from the application's own code, for example from a tenant
-     * resolver, and is no outage.
+     * Returns whether a failure means that the database gave no answer. The database may be unavailable, slow or a
+     * replica, it may refuse all logins, or the transaction's timeout may have passed.
+     *
+     * <p>Other exceptions come from the application's own code, for example from a tenant resolver, and are no outage.
      */
     static boolean isOutage(Exception failure) {
         if (failure instanceof TransactionTimedOutException) {
@@ -83,9 +83,9 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns the exception for a claim that failed because of the transaction's session or the application's own code.
+     * Returns the exception for a claim that failed because of its session or the application's own code.
      *
-     * @param claims reads the claims' rows through the claims' own pool, to show that the database is available
+     * @param claims reads the claims' rows through the claims' own pool, to make sure that the database is available
      * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if the claims' pool gets no answer either
      */
     ClaimTransactionException unclaimed(Object transaction, Exception failure, Runnable claims) {
@@ -107,7 +107,6 @@ final class TransactionFailures {
         return session(transaction, state, failure);
     }
 
-    /** Returns the exception for a session in which keys cannot be claimed. */
     private ClaimTransactionException session(Object transaction, String state, Exception failure) {
         if (state.equals(NO_PRIVILEGE)) {
             return new ClaimTransactionException(
@@ -128,14 +127,14 @@ final class TransactionFailures {
                 PrintableException.of(failure));
     }
 
-    /** Returns whether a failure only shows that an earlier statement had already aborted the transaction. */
+    /** Returns whether a statement failed only because an earlier statement of the transaction had failed. */
     static boolean isAftermath(Throwable failure) {
         return ClaimPool.sqlState(failure).equals(ABORTED);
     }
 
     /**
-     * Returns the exception for a completion that failed because of the handler or its session. Returns {@code null} if
-     * the completion failed for another reason.
+     * Returns the exception for a completion that failed because of the handler or its session; {@code null} if there
+     * is another reason.
      */
     @Nullable ClaimTransactionException uncompleted(Object transaction, DataAccessException failure) {
         String state = ClaimPool.sqlState(failure);
@@ -150,9 +149,9 @@ final class TransactionFailures {
     }
 
     /**
-     * Describes the failure that had aborted a transaction, for a message. The driver keeps that failure as the
-     * innermost cause. The failure's own message is left out, because it may quote values. Empty if the driver has no
-     * such failure.
+     * Describes the earlier failure that made PostgreSQL abort the transaction, for a message. The driver keeps it as
+     * the innermost cause. Its own message is left out, because it may quote values. Empty if the driver has not kept
+     * it.
      */
     private static String swallowed(Exception aftermath) {
         Throwable cause = Causes.root(aftermath);
