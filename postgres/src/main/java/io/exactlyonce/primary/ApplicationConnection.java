@@ -62,7 +62,7 @@ public final class ApplicationConnection implements Supplier<Target> {
         this.details = details;
     }
 
-    /** Returns the exception for connection details of the application that claims cannot use. */
+    /** Returns the exception for claims that cannot use the application's connection details. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }

@@ -26,7 +26,7 @@ public final class PrimaryCheck {
      */
     private static final int ROUNDS = 8;
 
-    /** After so many executions, the driver has given a statement a name: the default of {@code prepareThreshold}. */
+    /** The default of {@code prepareThreshold}: after so many executions, the driver has given a statement a name. */
     private static final int RUNS = 5;
 
     /** SQLSTATEs of a prepared statement whose name already exists, and of one whose name does not exist. */
@@ -43,9 +43,9 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A write in the eyes of PostgreSQL and of proxies, without a table. It takes a transaction id, as only writes do
-     * in PostgreSQL. It also calls {@code clock_timestamp}, which is volatile, and proxies send calls of volatile
-     * functions to the primary.
+     * A statement that PostgreSQL and proxies regard as a write, although it uses no table. It takes a transaction id,
+     * as only writes do in PostgreSQL. It also calls {@code clock_timestamp}, which is volatile, and proxies send calls
+     * of volatile functions to the primary.
      *
      * <p>Each later read must show this transaction id. So the check detects a server that answers from old data, such
      * as a cache, even if that server claims to be the primary. On a replica, the statement does not fail, so that the

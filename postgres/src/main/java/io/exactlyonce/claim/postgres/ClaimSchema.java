@@ -29,12 +29,12 @@ public final class ClaimSchema {
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
     /**
-     * Looks for the claim table by the search path. Selects three columns:
+     * Looks for the claim table in the schemas of the search path. Selects three columns:
      * <ul>
-     *   <li>the schemas of the search path that already have a table of this name
+     *   <li>the schemas that already have a table of this name
      *   <li>the schema in which {@code CREATE TABLE} would create the table
-     *   <li>other roles that may create objects in these schemas, and could therefore create a second table of this
-     *       name. Roles that control the claim table or the database anyway are left out.
+     *   <li>other roles that may create objects in one of the schemas, and could therefore create a second table of
+     *       this name. Roles that control the claim table or the database anyway are left out.
      * </ul>
      */
     private static final String FIND = PgCatalog.sql("""
@@ -118,7 +118,7 @@ public final class ClaimSchema {
         this(table, table.dataSource());
     }
 
-    /** Checks the table with other connections, for example in an application transaction. */
+    /** Uses the given connections instead of the table's own, for example those of an application transaction. */
     public ClaimSchema(ClaimTable table, DataSource dataSource) {
         this.table = table;
         this.jdbc = new JdbcTemplate(dataSource);
@@ -158,7 +158,7 @@ public final class ClaimSchema {
      *
      * @param schemas the schemas that have the table
      * @param target the schema in which the table would be created; {@code null} if no schema of the search path exists
-     * @param creators other roles that may create objects in these schemas
+     * @param creators other roles that may create objects in a schema of the search path
      */
     private record Found(List<String> schemas, @Nullable String target, List<String> creators) {
 
@@ -204,9 +204,9 @@ public final class ClaimSchema {
     }
 
     /**
-     * Throws an exception that names the session that holds the lock, so that an operator can end the session. Probably
-     * it is no instance of the application, because instances hold the lock for milliseconds only. If the lock is free
-     * by now, returns the original failure.
+     * Throws an exception that names the session that holds the lock, so that an operator can end the session.
+     * Instances hold the lock for milliseconds only, so the session is probably a foreign one. If the lock is free by
+     * now, returns the original failure.
      */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));

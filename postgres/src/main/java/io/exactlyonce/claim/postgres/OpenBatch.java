@@ -71,7 +71,7 @@ final class OpenBatch {
                 .toList();
     }
 
-    /** Removes the resolutions that were written from the open entries. */
+    /** Records the resolutions that were written. They are no longer open. */
     void ended(Set<UUID> written) {
         for (ClaimResolution resolution : resolutions) {
             if (written.contains(resolution.claim().value())) {
@@ -82,7 +82,7 @@ final class OpenBatch {
     }
 
     /**
-     * Marks the requests as successful that inserted the first claim of their key.
+     * Records the requests that inserted the first claim of their key.
      *
      * @param row the claim ids and fencing tokens that were inserted
      */
@@ -96,9 +96,9 @@ final class OpenBatch {
     /**
      * Decides each open entry by the row of its key.
      *
-     * <p>The previous round may have tried to take over a free row without success. Another transaction has then locked
-     * the row, probably one that the former owner fenced. The request is answered as held elsewhere, because a batch
-     * does not wait for this lock.
+     * <p>If a free row is still the same as in the previous round, that round could not take it over. Another
+     * transaction has locked the row, probably one that the former owner fenced. The request is then answered as held
+     * elsewhere, because a batch does not wait for this lock.
      *
      * @param rows the rows of the open keys; if a row was deleted, its key stays open, and the next round can insert a
      *     first claim

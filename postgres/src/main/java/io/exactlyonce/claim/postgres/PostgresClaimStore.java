@@ -37,9 +37,9 @@ import org.jspecify.annotations.Nullable;
  * Keeps claims in one PostgreSQL table, with one row per key.
  *
  * <p>The store first tries to write the whole batch in one round trip, without reading. This usually succeeds. If some
- * entries could not be written, the store reads the rows of their keys. A row either decides its entry, or shows how to
- * write it. There are at most three such rounds. Except for {@link #fence(ClaimId)}, all statements run in transactions of the
- * store's own.
+ * entries could not be written, the store reads the rows of their keys. If a row is completed, for example, its request
+ * is answered. If a lease has expired, the key is taken over. Entries that are still open need another round, and there
+ * are at most three rounds. All statements run in transactions of the store's own, except {@link #fence(ClaimId)}.
  *
  * <p>Guaranteed: everything that {@link ClaimStore} guarantees, as long as a key's row exists and the DataSource
  * connects to one primary. The database's clock decides when a lease ends.
@@ -63,8 +63,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * Inserts the first claim of each key. The fencing token is the database's time in microseconds. So if a key's old
-     * row was deleted, the new token is still higher than the old one.
+     * Inserts the first claim of each key. The fencing token is the database's time in microseconds. So if a key had a
+     * row before that was deleted, the new token is still higher than the old one.
      *
      * <p>The wait for a concurrent insert of the same key is limited, because such an insert takes milliseconds.
      */
@@ -85,9 +85,9 @@ public final class PostgresClaimStore implements FencingClaimStore {
     /**
      * Finds and locks the rows of claims that still hold their keys.
      *
-     * <p>{@code LIMIT 1} makes PostgreSQL look up each key by the primary key, instead of reading the whole table. Rows
-     * that another transaction has locked are skipped, because a batch must not wait for it. A row that has changed
-     * since the statement began is not updated.
+     * <p>{@code LIMIT 1} makes PostgreSQL look up each key by the primary key, instead of reading the whole table. If
+     * another transaction has locked a row, the row is skipped, because a batch must not wait. If another transaction
+     * changes a row while this statement runs, the row is not updated.
      *
      * <p>The lease is not compared, because an expired claim holds its key until another claim takes over.
      */
@@ -129,9 +129,9 @@ public final class PostgresClaimStore implements FencingClaimStore {
      *
      * <p>Two kinds of keys count as held although they have no running lease:
      * <ul>
-     *   <li>A claim transaction works on the key, and has not committed its row yet. It holds the key's advisory lock,
-     *       so the lookup tries to take this lock. Lookups take it in shared mode, so that they do not block each
-     *       other.
+     *   <li>A claim transaction works on the key, and has not committed its row yet. That transaction holds the key's
+     *       advisory lock, so the lookup tries to take this lock. Lookups take it in shared mode, so that they do not
+     *       block each other.
      *   <li>The row is free, but cannot be taken over yet, because another transaction has locked it. That transaction
      *       is writing the row, or the former owner has fenced it.
      * </ul>
@@ -144,8 +144,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
      *       completed key then appears free.
      * </ul>
      *
-     * <p>The {@code UPDATE} changes no row. Because of it, a proxy sends the statement to the primary, and a replica
-     * rejects the statement.
+     * <p>The {@code UPDATE} changes no row, but makes the statement a write. So a proxy sends the statement to the
+     * primary, and a replica rejects it.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)

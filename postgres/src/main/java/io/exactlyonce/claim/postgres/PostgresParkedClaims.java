@@ -58,8 +58,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     /**
      * Tries to take an advisory lock, so that only one lookup by hash runs on a database at a time. Otherwise, the
-     * lookups of many instances could keep many of the server's processors busy. Without the lock, the lookup reads no
-     * row. The number of the lock is arbitrary.
+     * lookups of many instances could keep many of the server's processors busy. A lookup that does not get the lock
+     * reads no row. The number of the lock is arbitrary.
      */
     private static final String TAKE_TURN = """
             SELECT pg_catalog.set_config('exactly_once.turn',

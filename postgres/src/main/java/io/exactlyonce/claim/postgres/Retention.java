@@ -52,8 +52,8 @@ public final class Retention {
 
     /**
      * Settings for the deletion. Commits do not wait for the disk: if the server crashes and a deletion is lost, the
-     * next sweep repeats it. JIT compilation is off, because with many partitions it would take longer than the
-     * deletion itself.
+     * next sweep repeats it. JIT compilation is off, because with many partitions it would take longer than the batch
+     * itself.
      */
     private static final String SETTINGS = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
@@ -69,8 +69,9 @@ public final class Retention {
      * same name. The other part of the number is arbitrary.
      *
      * <p>{@code expires_at} is the time of the claim plus the retention. A completed row is kept longer, by the time
-     * from its claim to its completion. A claim that was never resolved is kept longer, by the length of its lease. The
-     * statement compares intervals and not times, because the length of a day depends on the session's time zone.
+     * from its claim to its completion. A claim that was never resolved is kept longer, by the time from its claim to
+     * the end of its lease. The statement compares intervals and not times, because the length of a day depends on the
+     * session's time zone.
      *
      * <p>{@code now()} can limit an index scan, and {@code clock_timestamp()} cannot. The first parameter is the latest
      * expiry of the previous batch, so that the scan skips the rows that were deleted before. Rows that another

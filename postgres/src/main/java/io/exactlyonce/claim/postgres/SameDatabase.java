@@ -15,8 +15,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Checks whether an application transaction uses the claim database.
  *
  * <p>The check takes an advisory lock with a random number in the application's transaction. Then it tries to take the
- * same lock on a connection for claims. If this fails, both connections use the same database, because PostgreSQL keeps
- * advisory locks per database.
+ * same lock on a connection for claims. If the lock is already taken there, both connections use the same database,
+ * because PostgreSQL keeps advisory locks per database.
  *
  * <p>Host names, proxies and load balancers do not matter, and no privilege is needed. Transaction poolers do not
  * matter either, because the lock belongs to a transaction. A replica counts as another database, because it has its
@@ -34,8 +34,8 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements outside the caller's transaction. Inside it, they would keep a connection of the claims' pool
-     * until its end.
+     * Runs statements outside the caller's transaction. If they took part in it, a connection of the claims' pool would
+     * be in use until the transaction ends.
      */
     private final Statements claims;
 

@@ -30,8 +30,8 @@ import org.springframework.jdbc.core.SingleColumnRowMapper;
  *       written already, and the second try finds these writes. There is no third try.
  * </ul>
  *
- * <p>Work is not repeated after a timeout. It has already waited, and a renewal that waits longer may lose its lease.
- * The caller decides how long to retry.
+ * <p>Work is not repeated after a timeout of the driver. The time is already lost, and a renewal that waits longer may
+ * lose its lease. The caller decides how long to retry.
  */
 public final class Statements {
 

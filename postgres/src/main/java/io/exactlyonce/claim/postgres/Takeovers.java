@@ -71,8 +71,8 @@ public final class Takeovers {
 
     /**
      * Parks keys in doubt. The reason is the error with which the last attempt released the row. If the row is still
-     * HELD, there is no such error, because the last owner vanished. {@code parked_at} is set for parked claims only,
-     * because the index of parked claims contains each row that has a {@code parked_at}.
+     * HELD, its last owner vanished without an error, so another reason is written. {@code parked_at} is set for parked
+     * claims only, because the index of parked claims contains each row that has a {@code parked_at}.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
