@@ -36,9 +36,9 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
  *       application. Statements therefore set what they need in their own transaction.
  * </ul>
  *
- * <p>The pool opens its first connection when it is first used, so it starts even if the database is down. {@link
- * PrimaryCheck} then reports the cause. The pool keeps only one idle connection, so that many idle instances do not use
- * up the server's connections.
+ * <p>The pool opens its first connection when it is first used, so it starts even if the database is down.
+ * {@link PrimaryCheck} then reports the cause. The pool keeps only one idle connection, so that many idle instances do
+ * not use up the server's connections.
  */
 public final class ClaimPool implements AutoCloseable {
 

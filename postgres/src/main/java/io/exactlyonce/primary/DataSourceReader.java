@@ -20,8 +20,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Reads how the application's DataSource connects, for example its URL and password. The pool may be inside proxies and
- * wrappers, and may itself use another DataSource. HikariCP is read by its own classes, and other DataSources by {@link
- * PoolGetters}.
+ * wrappers, and may itself use another DataSource. HikariCP is read by its own classes, and other DataSources by
+ * {@link PoolGetters}.
  */
 final class DataSourceReader {
 

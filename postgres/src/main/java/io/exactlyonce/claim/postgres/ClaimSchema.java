@@ -62,8 +62,8 @@ public final class ClaimSchema {
 
     /**
      * The number of the advisory lock for creating the table. Instances that start at the same moment on an empty
-     * database create the table one after the other. Without the lock, two concurrent {@code CREATE TABLE IF NOT
-     * EXISTS} can fail with a unique violation.
+     * database create the table one after the other. Without the lock, two concurrent
+     * {@code CREATE TABLE IF NOT EXISTS} can fail with a unique violation.
      *
      * <p>The number is arbitrary. All table names share it, because two names can mean one table (for example with and
      * without the schema). Any role that may connect can hold the lock, so the wait for it is limited.

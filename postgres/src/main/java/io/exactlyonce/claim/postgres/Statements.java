@@ -49,8 +49,8 @@ public final class Statements {
             + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
 
     /**
-     * Forbids sequential scans for the rest of the transaction, and keeps the old setting under another name. {@code
-     * WHERE} reads the old setting before {@code SELECT} changes it.
+     * Forbids sequential scans for the rest of the transaction, and keeps the old setting under another name.
+     * {@code WHERE} reads the old setting before {@code SELECT} changes it.
      */
     public static final String ONLY_BY_INDEX = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true)

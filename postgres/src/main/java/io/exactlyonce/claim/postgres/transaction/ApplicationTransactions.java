@@ -26,9 +26,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Begins application transactions that hold claims. Each one begins with the settings of the handler's own {@code
- * @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then joins the
- * transaction.
+ * Begins application transactions that hold claims. Each one begins with the settings of the handler's own
+ * {@code @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then joins
+ * the transaction.
  *
  * @param manager the application's transaction manager
  * @param own the transaction settings of the handler

@@ -55,9 +55,9 @@ import org.springframework.transaction.TransactionTimedOutException;
  * <p>Two checks run when the rows are written:
  * <ul>
  *   <li>If another claim has written a key's row in the meantime, the transaction is rolled back.
- *   <li>If the work has committed or rolled back the transaction by itself, the transaction id has changed, and {@link
- *       #execute} fails. If the work committed, the keys are then in doubt. If the process dies before the work ends,
- *       nothing records that doubt.
+ *   <li>If the work has committed or rolled back the transaction by itself, the transaction id has changed, and
+ *       {@link #execute} fails. If the work committed, the keys are then in doubt. If the process dies before the work
+ *       ends, nothing records that doubt.
  * </ul>
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {

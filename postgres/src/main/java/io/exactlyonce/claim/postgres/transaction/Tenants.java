@@ -55,9 +55,10 @@ final class Tenants {
     }
 
     /**
-     * Returns the class name of a DataSource that chooses the database or schema for each connection (an {@code
-     * AbstractRoutingDataSource}). Returns {@code null} for other DataSources, and if all targets use the database and
-     * search path of the given transaction. Targets that are replicas, or that cannot be reached now, are ignored.
+     * Returns the class name of a DataSource that chooses the database or schema for each connection (an
+     * {@code AbstractRoutingDataSource}). Returns {@code null} for other DataSources, and if all targets use the
+     * database and search path of the given transaction. Targets that are replicas, or that cannot be reached now, are
+     * ignored.
      *
      * @param transaction an open transaction of that DataSource
      */
