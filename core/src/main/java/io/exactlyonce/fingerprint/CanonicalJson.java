@@ -4,25 +4,27 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * The canonical text of a JSON document: fields sorted by name, no white space, one spelling of each string, and
- * numbers as they were written. If an object has several fields of one name, they keep their order, because readers
- * take the last of them. Not thread-safe.
+ * The canonical text of a JSON document, so that two documents with the same meaning have the same fingerprint. Fields
+ * are sorted by name, white space is left out, and each string has one spelling. Numbers stay as they were written. If
+ * several fields of an object have the same name, they keep their order, because parsers use the last of them. Not
+ * thread-safe.
  *
- * <p>{@link JsonReader} writes the document into one buffer. When an inner object ends, its fields are moved into the
- * order of their names. The fields of the outermost object are not moved, but digested in this order. Memory and time
- * have limits that depend only on the length of the document.
+ * <p>{@link JsonReader} writes the document into one buffer. When an inner object ends, its fields are sorted in the
+ * buffer. The fields of the outermost object stay where they are, and are only digested in sorted order. Nesting and
+ * sorting are limited, so that no sender's document can take much time. A document beyond the limits is treated as
+ * plain text.
  */
 final class CanonicalJson {
 
     /**
-     * The limit of arrays and objects within each other. Jackson's default limit is the same, so a converter that uses
-     * Jackson reads no deeper documents either.
+     * Limit of nesting: 500 objects or arrays within each other. Jackson's default limit is the same, so a converter
+     * with Jackson cannot read deeper documents either.
      */
     static final int DEEPEST = 500;
 
     /**
-     * The most moves of each byte, on average. The number is limited because each level of nested objects may move its
-     * content once more.
+     * Limit of sorting: each byte may be moved 32 times on average. Deeply nested objects could need more, because each
+     * level may move its whole content again.
      */
     private static final int MOST_MOVES = 32;
 
@@ -35,8 +37,8 @@ final class CanonicalJson {
     private final FieldStack fields = new FieldStack(text);
 
     /**
-     * The open objects and arrays, from the outermost to the innermost. The entry of an object is the number of its
-     * first field, and the entry of an array is {@link #ARRAY}.
+     * Open objects and arrays, from the outermost to the innermost. An object is represented by the index of its first
+     * field, and an array by {@link #ARRAY}.
      */
     private final int[] firsts = new int[DEEPEST];
 
@@ -44,18 +46,18 @@ final class CanonicalJson {
     private byte[] unsorted = new byte[0];
     private long movable;
 
-    /** True if the fields of the outermost object are not in the order of their names. */
+    /** True if the fields of the outermost object must be sorted when they are digested. */
     private boolean isUnsorted;
 
     /**
-     * Drops the previous document, and begins a new one.
+     * Begins a new document, and drops the previous one.
      *
      * @param length the number of characters of the new document
      */
     void begin(int length) {
         clear();
-        // One more byte is reserved for the comma after the outermost value, because otherwise this comma could double
-        // the buffer.
+        // A comma is written after each value, even after the outermost one, where it is removed at the end. Without
+        // one more byte for this comma, the buffer might be doubled.
         text.reserve(length + 1);
         movable = (long) MOST_MOVES * length;
     }
@@ -71,7 +73,7 @@ final class CanonicalJson {
         isUnsorted = false;
     }
 
-    /** Begins an array. Like other steps that return a boolean, returns false if the document exceeds a limit. */
+    /** Begins an array. Returns false if the document is nested too deeply. */
     boolean beginArray() {
         text.add('[');
         return push(ARRAY);
@@ -90,7 +92,6 @@ final class CanonicalJson {
         return true;
     }
 
-    /** Begins a field. The next text is its name. */
     void beginName() {
         fields.begin();
     }
@@ -110,7 +111,7 @@ final class CanonicalJson {
         return close('[', ']');
     }
 
-    /** Closes an array or an object. The bracket replaces the comma after the last value. */
+    /** Closes an array or an object. A comma follows each value, so the bracket replaces the last comma. */
     private boolean close(char opening, char closing) {
         if (!text.endsWith(opening)) {
             text.removeLast();
@@ -147,12 +148,12 @@ final class CanonicalJson {
         return firsts[depth - 1] != ARRAY;
     }
 
-    /** Returns whether the innermost open array or object has no value yet. */
+    /** Returns whether the innermost open array or object is still empty. */
     boolean isEmpty() {
         return text.endsWith(isInObject() ? '{' : '[');
     }
 
-    /** Returns whether the last field belongs to the outermost object and has this name. */
+    /** Returns whether the latest field has this name and belongs to the outermost object. */
     boolean isAtOutermost(byte[] name) {
         return depth == 1 && isInObject() && fields.isLastNamed(name);
     }
@@ -196,7 +197,7 @@ final class CanonicalJson {
         digest.update(text.bytes(), fields.begin(field), end(field) - fields.begin(field));
     }
 
-    /** Digests the part of a string field of the outermost object that follows the field's last colon. */
+    /** Digests a string field's text after its last colon, for example the topic's name in an ARN. */
     void addAfterColon(int field, MessageDigest digest) {
         int from = end(field);
         while (text.bytes()[from - 1] != ':') {
@@ -214,7 +215,7 @@ final class CanonicalJson {
         return fields.size();
     }
 
-    /** Returns the field that stands at a place when the fields of the outermost object are sorted by name. */
+    /** Returns the outermost object's field at this place in the sorted order. */
     int field(int place) {
         return fields.sorted(place);
     }
@@ -223,7 +224,7 @@ final class CanonicalJson {
         return fields.afterComma(field) - 1;
     }
 
-    /** Returns the field of the outermost object that has this name; -1 if no field has it, or several. */
+    /** Returns the outermost object's field of this name; -1 if there is none, or more than one. */
     int only(byte[] name) {
         int only = -1;
         for (int field = 0; field < size(); field++) {

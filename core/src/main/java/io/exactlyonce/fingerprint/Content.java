@@ -4,28 +4,28 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /**
- * The content that must be the same in all messages of a key.
+ * Content that all messages of a key must have in common, for example their body. It is compared by its fingerprint.
  *
- * @param text the content as it was sent or evaluated
- * @param isBody whether JSON and SNS notifications are compared by their meaning. Otherwise the text is compared by its
- *     characters
+ * @param text the body, or the value of a {@code fingerprint} expression as text
+ * @param isBody whether the text is a whole body. JSON and SNS notifications in bodies are compared by meaning, so
+ *     white space and the order of fields do not matter. Other text is compared character by character
  */
 public record Content(String text, boolean isBody) {
 
-    /** Fingerprinters that no caller uses. A caller takes one, or makes a new one if there is none. */
+    /** Fingerprinters that are free to be reused. If none is free, a new one is made. */
     private static final BlockingQueue<Fingerprinter> IDLE = new ArrayBlockingQueue<>(16);
 
-    /** Returns the body of a message or a request. */
+    /** Returns the content of a message or a request whose body is compared. */
     public static Content ofBody(String body) {
         return new Content(body, true);
     }
 
-    /** Returns a value that is compared by its characters. */
+    /** Returns content that is compared character by character. */
     public static Content ofValue(String value) {
         return new Content(value, false);
     }
 
-    /** Returns 64 hexadecimal digits, which differ if the content differs. */
+    /** Returns the content's fingerprint: its SHA-256 as 64 hexadecimal digits. */
     public String fingerprint() {
         Fingerprinter idle = IDLE.poll();
         Fingerprinter fingerprinter = idle == null ? new Fingerprinter() : idle;
@@ -35,7 +35,7 @@ public record Content(String text, boolean isBody) {
         return fingerprint;
     }
 
-    /** Returns the length, and not the content, because applications may log what this method returns. */
+    /** Returns only the length. Applications may log this text, and the content may be secret. */
     @Override
     public String toString() {
         return text.length() + " characters";

@@ -3,8 +3,9 @@ package io.exactlyonce.fingerprint;
 import java.util.Arrays;
 
 /**
- * The fields of all open objects, by their places in a buffer. The fields of the innermost object are the last ones. A
- * field consists of its name, a colon, its value and a comma. Not thread-safe.
+ * Sorts the fields of JSON objects in a buffer. Remembers where each field of the open objects begins, and where its
+ * name ends. The fields of the innermost object come last. A field is written as its name, a colon, its value and a
+ * comma. Not thread-safe.
  */
 final class FieldStack {
 
@@ -18,10 +19,7 @@ final class FieldStack {
 
     private int[] nameEnds = new int[FEW];
 
-    /**
-     * The fields in the order of their names. Sorting merges parts of this array into {@link #merging}, and copies them
-     * back.
-     */
+    /** Indexes of the fields, sorted by name. {@link #merging} is the second array that merge sort needs. */
     private int[] order = new int[FEW];
 
     private int[] merging = new int[FEW];
@@ -42,7 +40,7 @@ final class FieldStack {
         }
     }
 
-    /** Adds a field. The next text in the buffer is its name. */
+    /** Begins a field at the end of the buffer. Its name is written next. */
     void begin() {
         if (size == begins.length) {
             begins = Arrays.copyOf(begins, 2 * size);
@@ -77,7 +75,7 @@ final class FieldStack {
                 && Arrays.equals(text.bytes(), begin, begin + quoted.length, quoted, 0, quoted.length);
     }
 
-    /** Returns the field at a position in the order of names. */
+    /** Returns the field at this place in the sorted order. */
     int sorted(int place) {
         return order[place];
     }
@@ -86,15 +84,15 @@ final class FieldStack {
         return begins[field];
     }
 
-    /** Returns the place behind the comma that follows a field of the innermost object. */
+    /** Returns the end of a field in the buffer, behind its comma. */
     int afterComma(int field) {
         return field + 1 < size ? begins[field + 1] : text.length();
     }
 
     /**
-     * Sorts the fields from an index on by their names. Fields of one name keep their order.
+     * Sorts the fields from this one to the last by name. Fields of the same name keep their order.
      *
-     * @return whether the fields were already in this order
+     * @return whether the fields were sorted already
      */
     boolean sort(int from) {
         boolean isSorted = true;
@@ -125,8 +123,8 @@ final class FieldStack {
     }
 
     /**
-     * Compares the names of two fields. Their first characters are compared before the whole names, because most names
-     * differ there.
+     * Compares two names by their first characters, and only if these are equal, as a whole. Most names differ in the
+     * first character.
      */
     private int compare(int one, int other) {
         int from = begins[one] + 1;

@@ -5,11 +5,13 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Makes the SHA-256 of contents, one after the other, in buffers that are used again. Not thread-safe.
+ * Makes the SHA-256 of message content. Buffers are reused from one message to the next. Not thread-safe.
  *
- * <p>JSON is digested as its canonical text, and other text as it is. A notification of SNS is digested after a byte
- * that occurs in no text. A text that is not JSON never equals a canonical text. So two kinds of content never have the
- * same bytes. A body's byte order mark is left out, and also the last line break of a text that is not JSON.
+ * <p>JSON is digested as its canonical text, so that documents with the same meaning have the same fingerprint. A byte
+ * order mark at the beginning of a body is left out. If a body is not JSON, its last line break is left out, too.
+ *
+ * <p>Different kinds of content never have the same fingerprint. A text that is not JSON never equals a canonical text.
+ * An SNS notification is digested after a byte that occurs in no text.
  */
 final class Fingerprinter {
 
@@ -28,13 +30,13 @@ final class Fingerprinter {
         }
     }
 
-    /** Returns the fingerprint of a value. Two values are equal only if all their characters are. */
+    /** Returns the fingerprint of a value, in which each character counts. */
     String ofValue(String value) {
         addText(value, 0, value.length());
         return hex();
     }
 
-    /** Returns the fingerprint of a body, which may be the envelope of an SNS notification. */
+    /** Returns the fingerprint of a body, which may be an SNS notification. */
     String ofBody(String body) {
         String document = withoutMark(body);
         boolean isJson = reader.read(document);
@@ -81,7 +83,7 @@ final class Fingerprinter {
         return HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Drops the content, and frees memory that only large content needed. */
+    /** Drops the content, and frees buffers that have become large. */
     void clear() {
         digest.reset();
         reader.clear();

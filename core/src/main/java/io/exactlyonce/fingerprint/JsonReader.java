@@ -3,14 +3,14 @@ package io.exactlyonce.fingerprint;
 import java.util.HexFormat;
 
 /**
- * Reads JSON as RFC 8259 defines it, and writes its canonical text. Not thread-safe.
+ * Reads JSON (RFC 8259), and writes its canonical text. Not thread-safe.
  *
- * <p>Jackson accepts the same documents, but would slow down every delivery, because it makes a parser for each message
- * and a text for each name. So this class takes its place.
+ * <p>Jackson is not used here. It would make a parser for each message and a string for each name, which would slow
+ * down every delivery.
  */
 final class JsonReader {
 
-    /** The most characters of a document: four times as many as a message of SQS may have. */
+    /** Limit of a document's characters: four times as many as an SQS message may have. */
     static final int LONGEST = 1 << 22;
 
     private static final int SMALL = 1 << 10;
@@ -29,8 +29,8 @@ final class JsonReader {
      * Makes a reader.
      *
      * @param json receives the canonical text
-     * @param captures the name, with its quotes, of the field whose string {@link #captured} returns. The field belongs
-     *     to the outermost object
+     * @param captures the name, with its quotes, of a field of the outermost object. {@link #captured} returns this
+     *     field's text
      */
     JsonReader(CanonicalJson json, byte[] captures) {
         this.json = json;
@@ -38,7 +38,7 @@ final class JsonReader {
     }
 
     /**
-     * Reads a document. The previous document is dropped.
+     * Reads a document, and forgets the previous one.
      *
      * @return whether the text is a JSON document within the limits
      */
@@ -74,7 +74,7 @@ final class JsonReader {
         capturedTo = 0;
     }
 
-    /** Reads the next part of the innermost array or object. */
+    /** Reads the next field or value of the innermost object or array, or its end. */
     private boolean readNext() {
         boolean isInObject = json.isInObject();
         char next = next();
@@ -145,7 +145,9 @@ final class JsonReader {
         return false;
     }
 
-    /** Returns the character for which an escape stands; -1 if the escape is invalid. */
+    /**
+     * Reads an escape behind its backslash. Returns the character that the escape means; -1 if the escape is invalid.
+     */
     private int readEscape() {
         char escape = at < length ? characters[at++] : END;
         return switch (escape) {
@@ -219,7 +221,7 @@ final class JsonReader {
         return isThere;
     }
 
-    /** Skips white space. Returns the next character, which is not skipped. */
+    /** Skips white space, and returns the character that follows without skipping it. */
     private char next() {
         while (at < length) {
             char next = characters[at];
@@ -231,7 +233,7 @@ final class JsonReader {
         return END;
     }
 
-    /** Returns the last string of the captured field; empty if there is none. */
+    /** Returns the text of the field that the constructor names; empty if the document has no such field. */
     String captured() {
         StringBuilder captured = new StringBuilder(capturedTo - capturedFrom);
         at = capturedFrom;

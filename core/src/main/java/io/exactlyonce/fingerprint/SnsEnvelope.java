@@ -5,14 +5,14 @@ import java.security.MessageDigest;
 import java.util.stream.Stream;
 
 /**
- * The envelope in which SNS delivers a message to a queue. SNS makes a new envelope for each publication, so the fields
- * that SNS fills are not compared. The fields that the publisher fills are compared: the message, the subject and the
- * topic's name. Fields that no envelope of SNS has are compared as well, because a document of another kind may look
- * like an envelope.
+ * The JSON envelope in which SNS delivers a message to a queue. If a publisher sends the same message again, SNS makes
+ * another envelope for it. So only fields that the publisher fills are compared: the message, the subject and the
+ * topic's name. Fields that SNS does not know are compared as well, because a document of another kind may look like an
+ * envelope.
  *
  * <p>The topic's name is compared, because it often says what happened, for example to an order. The region and the
- * account of the topic are not compared, because a publisher may fail over to another region. Message attributes are
- * not compared, because Spring Cloud AWS publishes an ID and a time among them. Message attributes of SQS are not
+ * account of the topic are not compared, because a publisher may fail over to another region. Message attributes in the
+ * envelope are not compared, because Spring Cloud AWS adds a new ID and time to them. Message attributes of SQS are not
  * compared either.
  */
 final class SnsEnvelope {
@@ -53,10 +53,7 @@ final class SnsEnvelope {
                 && json.isText(json.only(MESSAGE));
     }
 
-    /**
-     * Digests the fields of an envelope that the publisher fills, except the message. The caller then digests the
-     * message.
-     */
+    /** Digests the compared fields of an envelope, except the message, which the caller digests afterwards. */
     static void addTo(MessageDigest digest, CanonicalJson json) {
         digest.update(SEPARATOR);
         for (int place = 0; place < json.size(); place++) {

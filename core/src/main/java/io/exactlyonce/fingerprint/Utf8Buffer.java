@@ -4,15 +4,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A text in UTF-8. If half of a surrogate pair stands alone, it becomes three bytes that no valid text has. Not
- * thread-safe.
+ * Text in UTF-8 to which characters can be added. UTF-8 has no bytes for half of a surrogate pair. If such a half
+ * stands alone, it is written as three bytes that no valid text contains. Not thread-safe.
  */
 final class Utf8Buffer {
 
     private static final int SMALL = 1 << 10;
     private static final int MOST_KEPT = 1 << 16;
 
-    /** The most bytes of one character, whether it is escaped or not. */
+    /** Space for one character: its UTF-8 has at most four bytes, and its escape at most six. */
     private static final int LONGEST = 6;
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
@@ -34,7 +34,7 @@ final class Utf8Buffer {
         }
     }
 
-    /** Returns the array of bytes, which may be longer than the text. */
+    /** Returns the whole buffer, which may be longer than the text. */
     byte[] bytes() {
         return bytes;
     }
@@ -78,8 +78,8 @@ final class Utf8Buffer {
     }
 
     /**
-     * Adds characters of a JSON string until the first one that is not ASCII, or that may need an escape. Returns the
-     * index of that character.
+     * Adds characters of a JSON string, up to the first one that is not ASCII or may need an escape. Returns the index
+     * of that character.
      */
     int addPlain(char[] characters, int from, int to) {
         reserve(to - from);
@@ -128,8 +128,8 @@ final class Utf8Buffer {
     }
 
     /**
-     * Adds a {@code char}. The second half of a surrogate pair replaces the bytes of the first half by the bytes of the
-     * whole character.
+     * Adds a {@code char} that is not ASCII. If it is the second half of a surrogate pair, the bytes of the first half
+     * are replaced by the bytes of the whole character.
      */
     private void addBeyondAscii(char character) {
         reserve(LONGEST);
@@ -150,7 +150,7 @@ final class Utf8Buffer {
         return length >= 3 && bytes[length - 3] == (byte) 0xED && (bytes[length - 2] & 0xF0) == 0xA0;
     }
 
-    /** Returns the high surrogate whose three bytes were removed from the end of the text. */
+    /** Decodes the first half of a surrogate pair. Its three bytes are still in the buffer, just behind the text. */
     private char highSurrogate() {
         return (char) (0xD000 | ((bytes[length + 1] & 0x3F) << 6) | (bytes[length + 2] & 0x3F));
     }

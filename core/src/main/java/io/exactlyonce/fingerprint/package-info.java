@@ -1,5 +1,5 @@
 /**
- * Internal: the content by which two messages of one key are compared, and its SHA-256.
+ * Internal: fingerprints, which show whether two messages of one key have the same content.
  *
  * <p>This package uses no other package.
  */

@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Registers proxies, reflection and class path resources that a native image needs, whatever listeners the application
- * has.
+ * Registers the proxies, reflection and resources that this library needs in a native image, independently of the
+ * application's listeners.
  */
 final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -27,7 +27,7 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
                 .registerJdkProxy(ExactlyOnceListener.class)
                 .registerJdkProxy(SqsListener.class)
                 .registerJdkProxy(SqsHandler.class);
-        // Every key expression may read the message and its headers. One of the headers is SQS's own message.
+        // Key expressions may read the message and its headers. One of the headers is SQS's own message.
         Stream.of(
                         org.springframework.messaging.Message.class,
                         MessageHeaders.class,

@@ -31,7 +31,8 @@ import org.springframework.util.StringUtils;
 
 /**
  * Registers the reflection that listeners need in a native image. Spring Cloud AWS calls the methods of listeners, and
- * converters create payloads. Key expressions read payloads and call beans. Results are written as JSON and read again.
+ * converters create payloads. Key expressions read payloads and call beans. Results of handlers are written as JSON and
+ * read again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -77,8 +78,8 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
                         registerReferences(hints, ExpressionReferences.of(expression));
                     }
                 } catch (IllegalArgumentException | IllegalStateException | ExpressionException unreadable) {
-                    // Nothing is registered for this expression, because one of its placeholders has no value at build
-                    // time, or because the expression has a mistake, which will fail startup.
+                    // Nothing is registered for an expression that cannot be parsed here. Either a placeholder has no
+                    // value at build time, or the expression has a mistake, which will fail the application's startup.
                 }
             }
         }
@@ -97,8 +98,8 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
         }
 
         /**
-         * Registers types, and the types that lists, messages and futures contain. All public methods of these types
-         * are registered, because a key expression may call any public method of a payload.
+         * Registers types, and also the types inside them, such as {@code Order} in {@code List<Order>}. All their
+         * public methods are registered, because a key expression may call any of them.
          */
         private static void registerTypes(ReflectionHints hints, Type... types) {
             ReflectionHints named = new ReflectionHints();

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
 /**
- * Reads the times of SQS's answers from their {@code Date} headers. The last date is kept, because parsing is slow
- * compared with other work for a message, and all answers of one second have the same date.
+ * Reads the {@code Date} headers of SQS's answers. Parsing a date is slow, and all answers of one second have the same
+ * date. So the last date is kept.
  */
 final class AnswerDates {
 
@@ -16,7 +16,9 @@ final class AnswerDates {
 
     private record Answered(String header, @Nullable Instant date) {}
 
-    /** Returns the time of an answer by SQS's clock; {@code null} if the answer has no readable date. */
+    /**
+     * Returns the time at which SQS sent an answer, by SQS's clock; {@code null} if the answer has no readable date.
+     */
     @Nullable Instant of(@Nullable SdkHttpResponse answer) {
         String header =
                 answer == null ? null : answer.firstMatchingHeader("Date").orElse(null);

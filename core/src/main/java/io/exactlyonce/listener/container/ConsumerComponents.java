@@ -27,7 +27,9 @@ public record ConsumerComponents(ListenerEngine engine, String listener, Contain
         return new HandlerSink(engine, options.getComponentsTaskExecutor() != null);
     }
 
-    /** Returns a processor that is never started, because {@link MessageDeleter} deletes the messages. */
+    /**
+     * Returns an acknowledgement processor that is never started. {@link MessageDeleter} deletes the messages instead.
+     */
     @Override
     public AcknowledgementProcessor<Object> createAcknowledgementProcessor(SqsContainerOptions options) {
         return new ImmediateAcknowledgementProcessor<>();

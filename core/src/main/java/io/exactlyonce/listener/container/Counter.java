@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Counts messages or tasks that a consumer has in progress, so that their number can be bounded and awaited. */
+/** Counts messages or tasks in progress. Threads can wait until there are few enough of them. */
 final class Counter {
 
     private final AtomicInteger count;
@@ -13,18 +13,18 @@ final class Counter {
     private final Condition changed = lock.newCondition();
     private final AtomicInteger waiters = new AtomicInteger();
 
-    /** @param count holds the number, so that other classes can read it */
+    /** @param count is changed by this counter, and can be read by other classes */
     Counter(AtomicInteger count) {
         this.count = count;
     }
 
     /**
-     * Adds to the number. The lock is taken only if a thread waits, because this method is called about four times for
-     * each message, and threads rarely wait.
+     * Adds to the count, and wakes threads that wait. The lock is taken only if a thread waits, which is rare, because
+     * this method is called about four times for each message.
      */
     void add(int by) {
         count.addAndGet(by);
-        // A thread that starts to wait after this line reads the new count, so it needs no signal.
+        // A thread that begins to wait after this line reads the new count, so it need not be woken.
         if (waiters.get() > 0) {
             lock.lock();
             try {
@@ -39,7 +39,7 @@ final class Counter {
         return count.get();
     }
 
-    /** Waits until the number is at most {@code most}. Returns false on timeout. */
+    /** Waits until the count is at most {@code most}. Returns false on timeout. */
     boolean awaitAtMost(int most, Duration longest) throws InterruptedException {
         long left = longest.toNanos();
         lock.lockInterruptibly();

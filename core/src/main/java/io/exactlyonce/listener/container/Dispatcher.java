@@ -22,27 +22,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
 
 /**
- * Processes a queue's messages after their arrival. Messages are renewed, claimed, passed to handlers, recorded, and
- * then deleted, in this order. If keys are claimed ahead, one call claims all keys of a poll before handlers get
- * threads, and only messages whose keys were acquired take threads.
+ * Processes the messages that polls have received: renews them, claims their keys, calls handlers, records the
+ * outcomes, and deletes the messages. If keys are claimed ahead, one call claims all keys of a poll. Afterwards only
+ * messages whose keys were acquired need a thread.
  *
- * <p>A message <em>leaves</em> when its handler has ended: its permit is released, so that another message can be
- * polled. On a FIFO queue, the next message of the same group is handled only after the outcome is recorded and
- * applied.
+ * <p>A message <em>leaves</em> when its handler has ended. Its permit is then released, so that another message can be
+ * polled. On a FIFO queue, the next message of the same group waits longer: until the outcome is recorded, and the
+ * message is passed to the deleter or returned.
  *
- * <p>If a message of a group stays in the queue, for any reason, later messages of the group from the same poll are not
- * handled, but made visible again at once. SQS delivers no message of a group while another message of the group is in
- * flight. So the order is kept even if the first message stays invisible for long.
+ * <p>If a message of a group stays in the queue, later messages of the group from the same poll are not handled. They
+ * are made visible again at once. SQS does not deliver them while the first message is in flight, so the order is kept.
  *
- * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue, and the
- * rest of the group continues. The rest was received as often as the failed message, so if it were returned, SQS would
- * also move it to the dead-letter queue. Before the group continues, the redrive policy is read again, because it may
- * have changed. If the policy cannot be read, the rest is returned, because order has priority.
+ * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue. The later
+ * messages of its group are then handled. They were received just as often. If they were returned, SQS would move them
+ * to the dead-letter queue, too. The redrive policy may have changed, so it is read again before they are handled. If
+ * it cannot be read, they are returned, because order has priority.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
 
-    /** The name, in the log, of work on threads of Spring Cloud AWS, the SDK, the claim store and the timer. */
+    /** Names the work of this class in the log if it crashes. */
     private static final String ENTRY = "Handling messages";
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
@@ -52,8 +51,8 @@ final class Dispatcher {
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
     /**
-     * The pause between two checks whether a handler has called the stop that waits for it. Such a handler would wait
-     * for itself.
+     * Pause between two checks of a stop that waits for handlers. A handler may have called this stop itself. Each
+     * check looks for such a handler, because it would wait for its own end.
      */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
@@ -72,10 +71,10 @@ final class Dispatcher {
     private volatile boolean isOver;
 
     /**
-     * @param permits the permits to poll; each message holds one when it arrives
-     * @param threads pass messages to the container's executor. They are used only if the application has configured
-     *     that executor, because such an executor may block its caller or run tasks on the calling thread. The calling
-     *     thread may belong to the store or the SDK, and must never run a handler
+     * @param permits each message holds one of them when it arrives
+     * @param threads pass messages to an executor that the application has configured. Such an executor may block its
+     *     caller, or run tasks on the calling thread. The calling thread may belong to the store or the SDK, so it must
+     *     not be blocked, and must never run a handler
      */
     Dispatcher(
             ListenerEngine engine,
@@ -94,7 +93,8 @@ final class Dispatcher {
         this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
         isBatch = settings.listener().isBatch();
         boolean isFifo = queue.subscription().isFifo();
-        // No key of a FIFO queue is claimed ahead, because each message of a group depends on the message before it.
+        // Keys of a FIFO queue are not claimed ahead, because each message must wait for the earlier message of its
+        // group.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
                 && (!isBatch
@@ -109,23 +109,24 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until the next poll may be sent. The number of unrecorded outcomes must be less than the number of messages
-     * that may be in flight, because a crash would repeat the effects of all unrecorded outcomes. The deleter must also
-     * accept more messages. Returns false on timeout.
+     * Waits until the next poll may be sent. Returns false on timeout. Polling waits while too many outcomes are not
+     * recorded yet, because a crash would repeat the effects of their handlers. Polling also waits while too many
+     * messages wait for their deletes.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // If a thread crashed after its message had left, the handlers that waited for that message start here.
+        // Handlers that wait are started when another message leaves. If the thread of that message crashed, they are
+        // started here.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
 
-    /** Takes polled messages, each of which holds a permit. */
+    /** Processes the messages of a poll. Each of them holds a permit. */
     void arrived(List<ReceivedMessage> messages) {
         if (messages.isEmpty()) {
             return;
         }
         Runnable taking = () -> {
-            // Permits that are released here let the next poll start before these messages are handled.
+            // Some permits are released early, so that the next poll can start before these messages are handled.
             permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
@@ -193,8 +194,8 @@ final class Dispatcher {
     }
 
     /**
-     * Returns whether the message will never be redelivered, because it is deleted or was on its last receive. Returns
-     * false if the redrive policy, which decides on the last receive, cannot be read.
+     * Returns whether SQS will never deliver a message again: either it is deleted, or this was its last receive.
+     * Returns false if the redrive policy cannot be read, because then the last receive is not known.
      */
     private CompletableFuture<Boolean> isGone(Delivery head) {
         boolean seemsGone = head.leavesItsQueue();
@@ -204,10 +205,10 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler as soon as its messages may be handled and a thread is free.
+     * Calls the handler of these messages as soon as they may be handled and a thread is free.
      *
-     * @return a future that never fails. It completes when the messages' outcomes are recorded and applied, or when the
-     *     messages are abandoned
+     * @return a future that never fails. It completes when the outcomes are recorded, and each message is returned or
+     *     passed to the deleter. It also completes when the messages are abandoned
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -221,9 +222,9 @@ final class Dispatcher {
     }
 
     /**
-     * Settles a delivery, and returns whether its message is to be deleted. As long as the listener runs or its stop
-     * waits for handlers, a delivery without a decision is returned with backoff. Without backoff, a message that an
-     * interceptor always drops would be redelivered immediately, forever.
+     * Ends a delivery, and returns whether its message is to be deleted. A delivery may have no outcome, for example
+     * because an interceptor has dropped its message. Until the stop gives up handlers, such a message is returned with
+     * backoff. Otherwise SQS would redeliver the message immediately, again and again.
      */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver
@@ -232,16 +233,16 @@ final class Dispatcher {
     }
 
     /**
-     * Settles messages that leave: their handlers have ended, an interceptor has dropped them, or there is no thread or
-     * claim for them. If a handler was not called, its claim is released. The messages are settled together, as soon as
-     * the outcomes of all of them are recorded.
+     * Ends the processing of messages. Their handlers have ended or were never called, for example because there was no
+     * claim or no thread. If a handler was not called, its claim is released. When the outcomes of all messages are
+     * recorded, the messages are returned or passed to the deleter together.
      *
-     * @param settling applies the decision on a delivery; returns whether its message is to be deleted
-     * @return a future that never fails. It completes when all messages are settled, or when the messages are abandoned
+     * @param settling applies the outcome of a delivery; returns whether its message is to be deleted
+     * @return a future that never fails. It completes when all messages are settled, or when they are abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // The messages are counted before their permits are released, because a stopping listener waits for the
-        // permits, and then for the count.
+        // A stopping listener first waits until all permits are released, and then until this count is zero. So
+        // messages are counted before their permits are released.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,
@@ -252,12 +253,14 @@ final class Dispatcher {
                 });
     }
 
-    /** Lets messages leave. The returned future completes when their outcomes are recorded. */
+    /**
+     * Releases the permits of messages. The returned future completes when the outcomes of the messages are recorded.
+     */
     private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         if (!deleter.passesMessagesOn()) {
-            // Messages may wait long for the claim store and for their deletes. Their content is dropped, because only
-            // a callback of the application needs it.
+            // Messages may wait long for the claim store and for their deletes. Their content is dropped meanwhile to
+            // save memory. Only a callback of the application would need the content.
             messages.forEach(message -> message.delivery().attempt().forgetContent());
         }
         messages.forEach(this::free);
@@ -276,8 +279,8 @@ final class Dispatcher {
     }
 
     /**
-     * Lets a message leave, and releases its permit unless the permit was released early. May be called twice for a
-     * message.
+     * Releases a message's permit, unless it was released early, and starts handlers that waited for this message. May
+     * be called twice for a message.
      */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
@@ -286,10 +289,7 @@ final class Dispatcher {
         prefetch.proceed();
     }
 
-    /**
-     * Abandons messages whose processing has crashed, and releases their permits. The thread that processed them
-     * continues.
-     */
+    /** Abandons messages because their processing has crashed, and releases their permits. */
     private void abandon(List<ReceivedMessage> inHand) {
         engine.deliveries().abandon(deliveries(inHand));
         inHand.forEach(this::free);
@@ -297,7 +297,7 @@ final class Dispatcher {
 
     /**
      * Waits until no message is in flight, all polls are answered, and all outcomes are recorded. Returns false on
-     * timeout. A message is not awaited if its handler has called this stop, because the handler and the stop would
+     * timeout. If a handler has called this stop, its message is not awaited, because the handler and the stop would
      * wait for each other.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
@@ -312,8 +312,8 @@ final class Dispatcher {
     }
 
     /**
-     * Stops waiting for messages whose handlers have called this stop. When such a handler ends, its outcome is
-     * recorded and its message is settled.
+     * Stops waiting for messages whose handlers have called this stop. The outcome of such a handler is still recorded
+     * when it ends, and its message is then deleted or returned.
      */
     private void leaveCallersOfTheStop() {
         for (ReceivedMessage message : prefetch.unfinished()) {
@@ -327,9 +327,8 @@ final class Dispatcher {
     }
 
     /**
-     * Returns whether a delivery's handler is inside a call that stops a container or closes the application context.
-     * Only the stack of the handler's thread shows the call, because Spring Cloud AWS stops containers on threads of
-     * its own.
+     * Returns whether a handler is stopping a container or closing the application context. Spring Cloud AWS stops
+     * containers on threads of its own, so only the stack of the handler's thread shows this.
      */
     private static boolean isStopping(Delivery delivery) {
         if (!delivery.wasCalled()) {

@@ -23,14 +23,14 @@ import org.springframework.messaging.Message;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Runs the container's own pipeline of interceptors, listener and error handler, on the container's executor and with
- * the container's observation. Before the pipeline runs, this class claims keys that were not claimed with their poll,
- * on the handler's thread. Keys that belong to an application transaction are claimed later. Messages that must not be
- * handled do not reach the pipeline.
+ * Calls handlers through the container's own pipeline of interceptors, listener and error handler. The pipeline runs on
+ * the container's executor and with the container's observation. Keys that were not claimed ahead are claimed before
+ * the pipeline, on the handler's thread. If a key is claimed within the application's transaction, it is claimed later.
+ * Messages that must not be handled do not reach the pipeline.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
-    /** Spring Cloud AWS's logger: exceptions of the application's handlers are logged under its name. */
+    /** The logger under whose name Spring Cloud AWS logs the exceptions of handlers. */
     private static final Logger log = LoggerFactory.getLogger(AbstractMessageProcessingPipelineSink.class);
 
     private final ListenerEngine engine;
@@ -39,7 +39,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private volatile @Nullable ExecutorConfigurationSupport containers;
 
     /**
-     * @param hasOwnExecutor whether the executor belongs to the application. If so, the container does not shut it down
+     * @param hasOwnExecutor whether the application has configured the executor. The container does not shut down such
+     *     an executor
      */
     HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
         this.engine = engine;
@@ -53,9 +54,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Prevents the container from interrupting its threads when it shuts its executor down, because one of them may run
-     * a handler that has called the stop. Such a handler ends by itself. Other handlers were interrupted when their
-     * message sources stopped.
+     * Lets threads continue when the container shuts its executor down. One of them may run a handler that has called
+     * the stop, and that handler must end by itself. The stop has interrupted all other handlers before.
      */
     void keepThreads() {
         ExecutorConfigurationSupport shutDown = containers;
@@ -89,8 +89,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     /**
      * Runs the pipeline as soon as a thread is free.
      *
-     * @return a future that never fails. It completes when the pipeline has ended, or when the executor has rejected
-     *     the pipeline
+     * @return a future that never fails. It completes when the pipeline has ended, or when the executor has rejected it
      */
     CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
@@ -105,13 +104,12 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Keeps the failure for a later log line, which also has the time of the next attempt. Spring Cloud AWS logs the
-     * stack trace at ERROR.
+     * Keeps the exception for a later log line, which also names the time of the next attempt. Spring Cloud AWS has
+     * logged the stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // A {@code FailedItems} or a {@code ClaimLostException} concerns only some messages of a batch. If a handler
-        // was called for a message, the message's own outcome is known already. So the exception is kept only for
-        // messages without a call.
+        // A {@code FailedItems} or a {@code ClaimLostException} concerns only some messages of a batch. A message whose
+        // handler was called has its own outcome already. So only the other messages get the exception.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
@@ -123,9 +121,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Returns the messages that may be handled. If a stopping listener has returned a message, no interceptor, handler
-     * or error handler may see it. Such a message still passes through admission together with the rest of its batch,
-     * because a returned message must stop the later messages of its group.
+     * Claims keys, and returns the messages that may be handled. If a stopping listener has returned a message, no
+     * interceptor, handler or error handler may see it. Such a message is still checked together with its batch,
+     * because it must stop the later messages of its group.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * Replaces Spring Cloud AWS's endpoint of a listener method, or of a class with several handlers. Spring Cloud AWS's
- * rule for the parameters of batch methods is not applied, because the rule permits no {@code List<Claim>}. Instead,
- * the method itself shows whether it takes batches.
+ * Replaces Spring Cloud AWS's endpoint of a listener, so that a batch method may have a {@code List<Claim>} parameter.
+ * Spring Cloud AWS has a rule for the parameters of batch methods, which does not permit this. The rule is not applied
+ * here: the method itself shows whether it takes batches.
  *
- * <p>This class is a multi-method endpoint even for one method. Such an endpoint contains another endpoint, from which
- * Spring Cloud AWS reads the options. Here the original endpoint is contained.
+ * <p>This class is a multi-method endpoint even for one method. Such an endpoint can wrap another endpoint, from which
+ * Spring Cloud AWS reads the options. This class wraps the original endpoint.
  *
- * <p>An application's factory may set up several containers, or one container several times. The settings are those of
- * the last setup of the container that the factory returns.
+ * <p>An application's factory may set up several containers, or set up one container several times. Only the last setup
+ * of the container that the factory returns counts.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -35,13 +35,13 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private final Map<MessageListenerContainer<?>, SetUp> containers =
             Collections.synchronizedMap(new IdentityHashMap<>());
 
-    /** The settings and the message listener that a container got in one setup. */
+    /** Results of {@link #setupContainer} for a container. */
     private record SetUp(
             ContainerSettings settings, @Nullable Object listener) {}
 
     /**
-     * @param listening called with each container as soon as the container has its message listener, and before the
-     *     factory configures the container further
+     * @param listening called with each container that has just got its message listener, before the factory configures
+     *     the container further
      */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {
@@ -72,11 +72,10 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     }
 
     /**
-     * Returns the settings of the container that an application's factory has made.
+     * Returns the settings of a container that the application's factory has made.
      *
-     * @throws InvalidListenerException if this endpoint has not set the container up, if the container calls no
-     *     exactly-once listener, or if it would call something other than the annotated method. The last rule does not
-     *     apply in observe mode
+     * @throws InvalidListenerException if the container was not set up here, or if it calls no exactly-once listener.
+     *     Outside of observe mode, also if it would call something other than the annotated method
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {
         SetUp setUp = containers.get(container);

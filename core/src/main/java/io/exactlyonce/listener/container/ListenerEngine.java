@@ -9,18 +9,18 @@ import io.exactlyonce.listener.startup.ListenerSummary;
 import io.exactlyonce.time.EngineScheduler;
 
 /**
- * The parts of the engine that the components of containers need.
+ * Services of this library that containers use.
  *
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
- * @param breakers pause the listeners of a claim path while claims on this path get no answer
- * @param observer is notified of subscriptions
- * @param scheduler the clock, and tasks that run later
- * @param audit throws if a subscription must not receive from its queue
+ * @param breakers pause listeners while their claims get no answer
+ * @param observer is notified when a listener begins or ends to receive from a queue
+ * @param scheduler tells the time, and runs tasks later
+ * @param audit throws if a listener must not receive from its queue
  * @param line logs a summary of a listener that starts
  * @param check starts to check whether claims can be stored, and returns at once
- * @param readiness waits until claims can be stored, however long that takes, or throws the reason why they cannot be
- *     stored
+ * @param readiness waits until claims can be stored, without a time limit. If they can never be stored, throws the
+ *     reason
  */
 public record ListenerEngine(
         DeliveryPipeline pipeline,

@@ -24,30 +24,29 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes messages, up to ten in a request. A request is sent as soon as the configured number of deletes is buffered,
- * and at the end of the configured interval, which is at most a second. Deletes are sent at once if the interval is
- * zero and no number is configured, which is the default for FIFO queues. Messages are renewed until the queue has
- * confirmed their deletes.
+ * Deletes handled messages, up to ten in a request. Deletes are buffered until there are as many as the application
+ * configures, or until the configured interval has passed, at most a second. For FIFO queues, deletes are sent at once
+ * by default. A message is renewed until SQS has confirmed its delete.
  *
  * <p>When the listener stops, this class sends the remaining deletes and waits for the answers, because the client may
- * be closed afterwards. Each message that is not deleted by then would be redelivered as a duplicate.
+ * be closed afterwards. Each message that is not deleted by then is redelivered as a duplicate.
  *
- * <p>If a whole request fails, the SDK repeats it. If a request succeeds but its answer reports that some messages
- * could not be deleted, the SDK does not repeat their deletes, so this class sends them again, in up to three requests
- * in all. A delete that SQS rejects as invalid is not sent again. Without further requests, a message on its last
- * receive would end in the dead-letter queue although it was handled.
+ * <p>If a whole request fails, the SDK repeats it. If SQS answers that it could not delete some messages of a request,
+ * the SDK does not repeat these deletes. So this class sends them again, up to three times in all. Otherwise a message
+ * that was handled on its last receive could end in the dead-letter queue. A delete that SQS rejects as invalid is not
+ * sent again.
  *
- * <p>An application's callback gets each message once, together with the other messages of the same answer. The
- * callback does not get a duplicate that has waited for its key, because the content of the duplicate was dropped.
+ * <p>An application's callback gets each message once, together with the other messages of the same answer. It does not
+ * get a duplicate that has waited for its key, because the content of the duplicate was dropped.
  */
 public final class MessageDeleter {
 
     private static final String ENTRY = "Deleting messages";
 
     /**
-     * The longest time for which a delete is buffered, whatever the container's options say. A buffered message is
-     * renewed, and on a FIFO queue the rest of its group waits. Without this limit, a number that is never reached, or
-     * a long interval, would hide the rest of the group for up to 12 hours.
+     * Limit of the time in the buffer, whatever the container's options say. A buffered message is still in flight, so
+     * on a FIFO queue the next messages of its group wait. With a long interval, or a number of deletes that is never
+     * reached, they could wait for up to 12 hours.
      */
     public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
@@ -56,22 +55,22 @@ public final class MessageDeleter {
     /** SQS's limit on the entries of one request. */
     private static final int MOST = 10;
 
-    /** The most requests for one delete: as many as in the SDK's standard retry mode. */
+    /** Limit of requests for one delete, as in the SDK's standard retry mode. */
     private static final int REQUESTS = 3;
 
     /**
-     * If messages that wait for their deletes have more characters than this, all buffered deletes are sent at once,
-     * and polling waits.
+     * Limit of the characters of messages that wait for their deletes. Beyond this limit, all buffered deletes are sent
+     * at once, and polling waits.
      */
     private static final int MUCH_KEPT = 1 << 20;
 
     /**
-     * The number of characters that are added for each message, whatever its content. A listener stops polling at
-     * 1,048,576 characters that wait for deletes, so at the latest with 8,192 messages.
+     * Characters that each message counts in addition to its content. So polling waits when 8,192 messages wait for
+     * their deletes, even if they have no content.
      */
     private static final int LEAST_CHARACTERS = 128;
 
-    /** The pause before the second request. The pause doubles before each further request. */
+    /** Pause before a delete is sent the second time. The pause before the third time is twice as long. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final Deliveries deliveries;
@@ -82,16 +81,16 @@ public final class MessageDeleter {
     private final int threshold;
 
     /**
-     * Messages whose deletes are not sent yet. When the delete of a message is sent, the message leaves this list and
-     * counts as {@link #sent} until the answer has been processed.
+     * Messages whose deletes are not sent yet. When the deletes are sent, the messages are counted by {@link #sent}
+     * instead, until SQS's answer is processed.
      */
     private final List<ReceivedMessage> buffered = new ArrayList<>();
 
     private final Counter sent = new Counter(new AtomicInteger());
 
     /**
-     * The number of characters of messages that wait for their deletes. The content of a message is kept, and counts,
-     * only if the application has a callback.
+     * Characters of all messages that wait for their deletes. The content of a message counts only if the application
+     * has a callback, because the content is dropped otherwise.
      */
     private final Counter kept = new Counter(new AtomicInteger());
 
@@ -100,9 +99,8 @@ public final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options contain the number of deletes to buffer, and an interval, which is limited to {@link
-     *     #LONGEST_BUFFERED}. By default no delete is buffered for a FIFO queue, because SQS delivers the next messages
-     *     of a group only after the earlier messages are deleted
+     * @param options contain the number of deletes to buffer, and the interval. By default no delete is buffered for a
+     *     FIFO queue, because SQS delivers the next messages of a group only after the earlier ones are deleted
      * @param callback is notified of deletes
      */
     MessageDeleter(
@@ -126,23 +124,21 @@ public final class MessageDeleter {
     }
 
     /**
-     * Returns whether a callback has its own implementation of a method. Otherwise the method is a default method of
-     * Spring Cloud AWS, which does nothing.
+     * Returns whether a callback implements a method itself. Otherwise it has Spring Cloud AWS's default method, which
+     * does nothing.
      */
     private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
         return Stream.of(callback.getClass().getMethods())
                 .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
     }
 
-    /**
-     * Returns whether the application has a callback. If so, messages keep their content until the callback is called.
-     */
+    /** Returns whether the application has a callback, which needs the content of deleted messages. */
     boolean passesMessagesOn() {
         return passesMessagesOn;
     }
 
     /**
-     * Waits until messages that wait for their deletes have few enough characters for the next poll. Returns false on
+     * Waits until the messages that wait for their deletes are few and small enough for another poll. Returns false on
      * timeout.
      */
     boolean awaitRoom(Duration longest) throws InterruptedException {
@@ -176,8 +172,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends the buffered deletes after the interval. If the scheduler rejects the task, the next delete schedules it
-     * again.
+     * Sends the buffered deletes after the interval. If the scheduler rejects the task, the next delete tries to
+     * schedule it again.
      */
     private void sendLater() {
         boolean isAccepted = false;
@@ -213,8 +209,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends the remaining deletes, and waits for the queue's answers. From now on, each new delete is sent at once.
-     * Deletes that other threads have buffered meanwhile are sent in a second round.
+     * Sends the remaining deletes, and waits for SQS's answers. A second round sends deletes that other threads have
+     * buffered in the meantime. Later deletes are sent at once.
      */
     void flush(Duration timeout) {
         synchronized (buffered) {
@@ -238,7 +234,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** @param requests the number of requests for these messages so far, including this one */
+    /** @param requests how often the deletes of these messages were sent, including this time */
     private void request(List<ReceivedMessage> messages, int requests) {
         guard(messages, () -> {
             CompletableFuture<Void> ready = CompletableFuture.allOf(messages.stream()
@@ -287,7 +283,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** Returns the messages whose content is kept. If a message waited for its key, its content was dropped. */
+    /** Returns the messages whose content was not dropped. */
     private static List<Message<Object>> known(List<ReceivedMessage> answered) {
         return answered.stream()
                 .filter(message -> !message.isForgotten())

@@ -18,16 +18,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Reads the messages of a poll in their order, and converts them as Spring Cloud AWS does, with the application's
- * converter. If a message cannot be read, it is returned with backoff. The log has the reason, but not the body, which
- * may contain a card number.
+ * Converts the messages of a poll for their handlers, in their order. Messages are converted as in Spring Cloud AWS,
+ * with the application's converter. A message that cannot be converted is returned with backoff. The log has the
+ * reason, but not the body, which may contain a card number.
  *
  * <p>On a FIFO queue, later messages of the same group are also returned, so that they do not overtake the unreadable
- * message. If the unreadable message was on its last receive, the later messages are read, because SQS will not
- * redeliver the unreadable message.
+ * message. If that message was on its last receive, they are handled, because SQS will not deliver that message again.
  *
- * <p>Each message gets its claim here. Afterwards the payload of a large message is dropped, and the message is read
- * again when its handler has a thread.
+ * <p>Each message gets its claim here. Afterwards a large payload is dropped to save memory, and is made again when a
+ * thread is free for the handler.
  *
  * @param conversion makes Spring's messages from SQS's messages
  * @param deliveries where unreadable messages are returned
@@ -36,9 +35,9 @@ import org.springframework.messaging.Message;
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * The longest body, in characters, for which the payload is kept while the message waits for a thread. The payload
-     * of a longer body is read again, because a payload may take thirty times as much memory as its body: a poll of the
-     * largest messages would need 300 MB, and a prefetched poll as much again.
+     * Limit of a body, in characters, up to which the payload is kept while the message waits for a thread. A larger
+     * payload is made again, because a payload may take thirty times as much memory as its body. For a poll of the
+     * largest messages, that would be 300 MB, and as much again for a prefetched poll.
      */
     static final int LARGE = 1 << 16;
 
@@ -67,8 +66,8 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
     }
 
     /**
-     * Reads a message. Returns whether the message was read. A crash is handled here, so that the other messages of the
-     * poll are still read.
+     * Reads a message, and returns whether it is readable. Does not throw, so that the other messages of the poll are
+     * still read after a crash.
      */
     private boolean read(ReceivedMessage received) {
         Delivery delivery = received.delivery();
@@ -89,8 +88,8 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // The delivery begins before it is abandoned, because observers are notified only of deliveries that
-                // have begun.
+                // Observers are notified only of deliveries that have begun. So the delivery begins before it is
+                // abandoned.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];
     }

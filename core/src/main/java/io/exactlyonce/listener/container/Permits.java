@@ -8,34 +8,32 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits to receive messages, one for each message. In Spring Cloud AWS's back-pressure modes, this class counts the
- * permits itself, because Spring Cloud AWS's own handler waits too long in two cases:
- *
+ * Permits to receive messages, one for each message. Spring Cloud AWS's own back-pressure handler is not used to count
+ * them, because it waits too long in two cases:
  * <ul>
- *   <li>The handler waits up to {@code maxDelayBetweenPolls}, by default 10 s, for the permits of a whole poll.
- *   <li>While a listener is idle, only one poll may be sent at a time. The handler waits up to {@code
- *       maxDelayBetweenPolls} for the end of that poll, even if the poll has already returned all messages that it
- *       requested.
+ * <li>It waits up to {@code maxDelayBetweenPolls}, by default 10 s, until the permits of a whole poll are free.
+ * <li>While a listener is idle, it permits only one poll at a time. It waits up to {@code maxDelayBetweenPolls} for the
+ * end of that poll, even if the poll has already returned all messages that it requested.
  * </ul>
  *
- * <p>Messages that become visible during such a wait are received only after the wait. A back-pressure handler of the
- * application is called as Spring Cloud AWS calls it.
+ * <p>Messages that become visible during such a wait would be received only afterwards. If the application has a
+ * back-pressure handler of its own, that handler is used as Spring Cloud AWS uses it.
  *
- * <p>This class guarantees that a poll is in progress, or is sent soon, while a permit is free. At most as many permits
- * are held as the listener's {@code maxConcurrentMessages}.
+ * <p>While a permit is free, a poll is always in progress or sent soon. At most {@code maxConcurrentMessages} permits
+ * are held.
  */
 final class Permits {
 
     /**
-     * The longest time for which a poll waits for more permits if it has only a few. The wait saves polls, because a
-     * poll of one message costs as much as a poll of ten.
+     * Limit of the wait for more permits, if there are some, but not enough for a whole poll. The wait saves polls,
+     * because a poll of one message costs as much as a poll of ten.
      */
     private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
     /**
-     * The most polls at a time. Each poll that waits for messages keeps one of the 50 connections of the SDK's client,
-     * and renewals and deletes need connections, too. Without this limit, one poll for each ten messages would be sent
-     * when hundreds of messages end together.
+     * Limit of polls at a time. Each poll that waits for messages keeps one of the 50 connections of the SDK's client,
+     * and renewals and deletes need connections, too. Without this limit, hundreds of messages that end together would
+     * start one poll for every ten of them.
      */
     private static final int MOST_POLLS = 10;
 
@@ -57,9 +55,8 @@ final class Permits {
     }
 
     /**
-     * Returns whether the container uses the back-pressure handler of Spring Cloud AWS itself. A back-pressure handler
-     * of the application may take each released permit for a message that has ended, so permits must not be released
-     * early.
+     * Returns whether the container uses Spring Cloud AWS's own back-pressure handler. If it does not, permits must not
+     * be released early, because the application's handler may take each released permit for a message that has ended.
      */
     static boolean hasBackPressureOfSpringCloudAws(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
@@ -67,18 +64,15 @@ final class Permits {
     }
 
     /**
-     * Returns how many polls may be in progress at a time. The number is one while no messages arrive, and {@link
-     * #MOST_POLLS} otherwise. In mode {@code FIXED_HIGH_THROUGHPUT}, and with the application's own back pressure, the
-     * number is always {@link #MOST_POLLS}.
+     * Returns how many polls may be in progress at a time: one while no messages arrive, and {@link #MOST_POLLS}
+     * otherwise. In mode {@code FIXED_HIGH_THROUGHPUT}, and with the application's own back pressure, always returns
+     * {@link #MOST_POLLS}.
      */
     int mostPolls() {
         return isCounted && isIdle && mode != BackPressureMode.FIXED_HIGH_THROUGHPUT ? 1 : MOST_POLLS;
     }
 
-    /**
-     * Returns how many polls may be in progress at a time while messages arrive: as many as are needed to use all
-     * permits, and at most {@link #MOST_POLLS}.
-     */
+    /** Returns how many polls are needed at a time to use all permits, but at most {@link #MOST_POLLS}. */
     int mostPollsUnderLoad() {
         return Math.min(MOST_POLLS, (most + perPoll - 1) / perPoll);
     }

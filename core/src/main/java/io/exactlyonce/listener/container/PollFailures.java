@@ -14,9 +14,9 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * Logs polls that failed. If a timeout of the client is shorter than the wait of a poll, each poll of an idle queue
- * fails. Such a timeout is logged at WARN only once. It is also stored in the {@link SqsQueue}, so that the audit can
- * compare it with the wait.
+ * Logs polls that failed. If the client's timeout is shorter than the wait of a poll, each poll of an idle queue fails.
+ * Only the first of these failures is logged at WARN. The timeout is also stored in the {@link SqsQueue}, so that the
+ * audit can compare it with the wait.
  *
  * @param pollTimeout how long a poll waits for messages
  */
@@ -53,8 +53,8 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
     }
 
     /**
-     * Returns whether a failure is a timeout of the client. Netty's exception is recognized by its class name, and the
-     * CRT client's exception by its text, because each of these HTTP clients may be missing from the class path.
+     * Returns whether the client has given up after a timeout. Netty and the CRT client may be missing from the class
+     * path. So Netty's exception is recognized by its class name, and the CRT client's exception by its text.
      */
     private static boolean isTimeout(Throwable cause) {
         return cause instanceof ApiCallTimeoutException

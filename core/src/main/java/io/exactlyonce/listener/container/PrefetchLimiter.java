@@ -13,29 +13,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how many messages are handled at a time, and prefetches further messages. Each message is polled with a
- * permit. While handlers are quick, permits of a poll are released before its messages have ended. So the next messages
- * are received and claimed while the earlier messages are handled, and wait here until they may be handled.
+ * Limits how many messages are handled at a time, and lets a listener poll further messages ahead. Each message is
+ * polled with a permit. While handlers are quick, some permits are released before their messages have ended. So the
+ * next messages are received and claimed while the earlier ones are handled. They wait here for their handlers.
  *
- * <p>The number of messages that are handled at a time is at most the listener's number of concurrent messages. The
- * number in flight is at most that number and the messages of one poll. Handlers start in the order in which {@link
- * #execute} was called.
+ * <p>At most {@code maxConcurrentMessages} messages are handled at a time. In addition, at most the messages of one
+ * poll are in flight. Handlers start in the order in which {@link #execute} was called.
  *
- * <p>Nothing is prefetched if a message would wait long for its handler, because another consumer could receive the
- * message instead. If all handlers suddenly become slow, the messages that were already prefetched, those of one poll
- * at most, wait longer. Waiting messages are renewed like all others.
+ * <p>If a message would wait long for its handler, nothing is prefetched, because another consumer could receive the
+ * message instead. If handlers suddenly become slow, the messages that were already prefetched wait longer. Waiting
+ * messages are renewed like all others.
  *
  * @param <M> a message, equal only to itself
  */
 final class PrefetchLimiter<M> {
 
     /**
-     * The longest expected wait of a prefetched message for its handler. If the wait would be longer, nothing is
-     * prefetched.
+     * Limit of the time that a prefetched message is expected to wait for its handler. If the wait would be longer,
+     * nothing is prefetched.
      */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time of the latest handler has a weight of one divided by this number in the average time. */
+    /** Smooths the average time of handlers: the latest handler counts for one eighth. */
     private static final int SMOOTHING = 8;
 
     private final int mostHandled;
@@ -52,7 +51,7 @@ final class PrefetchLimiter<M> {
     /** True on a thread that is inside {@link #proceed}, so that a nested call returns at once. */
     private final ThreadLocal<@Nullable Boolean> starting = new ThreadLocal<>();
 
-    /** The state of a message in flight: whether its handler was permitted to start, and when. */
+    /** Remembers whether a message's handler may start, and since when. */
     private static final class Handling {
         private boolean hasStarted;
         private long startedAt;
@@ -69,7 +68,7 @@ final class PrefetchLimiter<M> {
      * Makes a limiter.
      *
      * @param mostHandled how many messages may be handled at a time
-     * @param mostPrefetched how many messages may be received in addition
+     * @param mostPrefetched how many further messages may be in flight
      * @param clock monotonic, in nanoseconds
      */
     PrefetchLimiter(int mostHandled, int mostPrefetched, NanoClock clock) {
@@ -79,9 +78,9 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Adds polled messages, each of which holds a permit.
+     * Adds the messages of a poll, each of which holds a permit.
      *
-     * @return how many of the permits to release now, so that further messages can be prefetched
+     * @return how many of the permits to release now, so that further messages can be polled
      */
     synchronized int onReceived(List<M> arrived) {
         for (M message : arrived) {
@@ -94,10 +93,10 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Runs the handler of some messages as soon as all of them may be handled.
+     * Runs a handler as soon as all its messages may be handled.
      *
-     * @param all the messages. The application's own back pressure may permit a batch of more messages than the limit.
-     *     The handler of such a batch starts when no other message is handled
+     * @param all the messages of the handler. If the application's own back pressure has permitted more messages than
+     *     the limit, the handler starts when no other message is handled
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {
@@ -107,11 +106,10 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Removes a message from those in flight, if it is still there. After this call, the caller calls {@link #proceed},
-     * which starts the handlers that wait.
+     * Removes a message that has ended. Afterwards the caller calls {@link #proceed}, which starts handlers that wait.
      *
-     * @return whether the caller must release a permit; false if the message was removed before. Also false if one
-     *     permit too many was released early, which this message makes good
+     * @return whether the caller must release a permit. False if the message was removed before, or if too many permits
+     *     were released early
      */
     synchronized boolean onFinished(M message) {
         Handling ended = messages.remove(message);
@@ -124,7 +122,8 @@ final class PrefetchLimiter<M> {
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         unfinished.add(-1);
-        // More permits were released early than are allowed now, so this message's permit is not released.
+        // Too many permits were released early, for example because handlers have become slow. So the permit of this
+        // message is not released.
         if (prefetched > Math.min(prefetchLimit(), unfinished.get())) {
             prefetched--;
             return false;
@@ -138,8 +137,8 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Starts the handlers whose messages may be handled. The handlers run in a loop, and not in nested calls. A handler
-     * may end at once and let the next handler start, so nested calls could overflow the stack.
+     * Starts the handlers that may start now, one after the other in a loop. A handler may end at once and start the
+     * next one. Nested calls could overflow the stack.
      */
     void proceed() {
         if (starting.get() != null || isNothingWaiting()) {
@@ -160,9 +159,8 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Returns the next handler that may start; {@code null} if there is none. Memory is allocated before the state
-     * changes. If an allocation failed afterwards, messages would count as handled although their handler does not
-     * start.
+     * Returns the next handler that may start; {@code null} if there is none. All memory is allocated before the counts
+     * change. If an allocation failed afterwards, messages would count as handled although their handler never starts.
      */
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {

@@ -51,9 +51,9 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * Consumes one queue of a listener, from a start of the listener's container until the container's stop. The consumer
- * polls while messages can be claimed, handled and recorded, and passes the messages that arrive to the {@link
- * Dispatcher}. The container sets the client, the options and the executor, and calls {@link #start} and {@link #stop}.
+ * Polls one queue of a listener, from the start of the listener's container until its stop. Passes the messages to the
+ * {@link Dispatcher}. Polling pauses while messages cannot be claimed, handled or recorded. The container sets the
+ * client, the options and the executor, and calls {@link #start} and {@link #stop}.
  */
 @SuppressWarnings("NullAway.Init") // The container calls the setters before start.
 final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object, Message>
@@ -61,27 +61,27 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** The longest time of each wait in the polling loop. The waits are short, so that the loop soon detects a stop. */
+    /** Limit of each wait in the polling loop. The waits are short, so that the loop soon notices a stop. */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
     /**
-     * The longest wait for the answer to a poll. The SDK may lose an answer, for example if one of its threads crashes,
-     * and the permits of the poll must be released even if that happens.
+     * Limit of the wait for a poll's answer. The SDK may lose an answer, for example if one of its threads crashes. The
+     * permits of the poll must be released even then.
      */
     private static final Duration LONGEST_ANSWER =
             Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
-    /**
-     * The longest wait at startup for the two answers about a queue (its URL and its attributes). The wait is limited
-     * because the server may never answer.
-     */
+    /** Limit of the wait at startup for the queue's URL and attributes, because the server may never answer. */
     private static final Duration LONGEST_START = Duration.ofSeconds(30);
 
     private static final int LONGEST_URL = 2_048;
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /** The context for a backoff policy that returns none, because the policy keeps no state between failed polls. */
+    /**
+     * Stands for the context of a backoff policy that makes no context, because it remembers nothing between failed
+     * polls.
+     */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -279,9 +279,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Polls until the listener stops. A crash does not end this loop. An interrupt does not end it either, because it
-     * may be meant for earlier work of the thread. The loop itself allocates no memory, because a crash may be due to
-     * lack of memory.
+     * Polls until the listener stops. A crash does not end this loop. An interrupt does not end it either, because the
+     * interrupt may have been meant for earlier work of the thread. The loop itself allocates no memory, because memory
+     * may have run out.
      */
     private void pollWhileRunning(Runnable poll) {
         while (running) {
@@ -312,8 +312,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // The poll is reported as a poll that fetched nothing, because Spring Cloud AWS's limits on throughput wait
-            // for the end of each poll that they have permitted. An application may use such limits.
+            // Applications may use Spring Cloud AWS's limits on throughput. Such a limit waits for the end of each poll
+            // that it has permitted. So this poll, which was not sent, is reported as one that fetched nothing.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -385,9 +385,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Makes those messages visible whose handlers have not started. Waits for running handlers until the timeout, and
-     * then interrupts the handlers that still run. Afterwards waits for the last deletes, and ends the remaining
-     * deliveries. Messages are renewed until their deliveries end.
+     * Stops in several steps. Messages whose handlers have not started are made visible again. Running handlers are
+     * awaited until the timeout, and then interrupted. Finally the last deletes are sent, and the remaining deliveries
+     * end. Messages are renewed until their deliveries end.
      */
     @Override
     public void stop() {

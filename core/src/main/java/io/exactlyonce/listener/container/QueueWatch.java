@@ -24,8 +24,8 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Watches the attributes of a queue that a listener polls, because the attributes may change at any time. They are read
- * again each minute while the listener polls, and whenever a decision depends on them.
+ * Keeps the attributes of a polled queue up to date, because they may change at any time. They are read again each
+ * minute while the listener polls, and before decisions that depend on them.
  */
 final class QueueWatch {
 
@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * The longest time for which received messages wait until the attributes are read. The messages also wait for at
-     * most a third of their visibility timeout, because nothing renews them during the wait.
+     * Limit of the time to read the attributes. Received messages may wait for the attributes, and nothing renews the
+     * messages meanwhile. So the limit is also a third of their visibility timeout.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
@@ -57,7 +57,7 @@ final class QueueWatch {
      * @param subscription gets the settings whenever they have changed
      * @param queue sends requests to the queue
      * @param attributes the queue's attributes when the listener starts
-     * @param configuredTimeout the visibility timeout that the listener configures; {@code null} if the queue's applies
+     * @param configuredTimeout the listener's own visibility timeout; {@code null} if it uses the queue's
      * @param observer is notified of changes
      * @param clock monotonic, in nanoseconds
      */
@@ -95,7 +95,7 @@ final class QueueWatch {
         return quiet;
     }
 
-    /** Reports to the observer that the messages of an answer were received. */
+    /** Reports to the observer that these messages were received. */
     void received(List<ReceivedMessage> messages, @Nullable SdkHttpResponse answer) {
         Instant answeredAt = dates.of(answer);
         for (ReceivedMessage received : messages) {
@@ -107,8 +107,8 @@ final class QueueWatch {
     }
 
     /**
-     * Reads the attributes again if neither the listener nor the audit has read them for a minute. If they cannot be
-     * read, the last attributes still apply.
+     * Reads the attributes again if they were not read for a minute. If they cannot be read, the last attributes still
+     * apply.
      */
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos()) {
@@ -119,9 +119,9 @@ final class QueueWatch {
     }
 
     /**
-     * Checks again whether messages of a FIFO queue are on their last receive. After a last receive, the later messages
-     * of a group continue, which would be wrong if SQS delivers the message once more. So the current redrive policy is
-     * read. If it cannot be read, no message is treated as on its last receive.
+     * Checks messages of a FIFO queue that seem to be on their last receive. When such a message fails, the later
+     * messages of its group are handled. That would be wrong if SQS delivered the message once more. So the current
+     * redrive policy is read first. If it cannot be read, no message counts as being on its last receive.
      */
     CompletableFuture<List<ReceivedMessage>> confirmLastReceives(List<ReceivedMessage> messages) {
         if (!subscription.isFifo()
@@ -151,8 +151,7 @@ final class QueueWatch {
     }
 
     /**
-     * Reads the attributes. The returned future never fails, and has the value false if the attributes could not be
-     * read.
+     * Reads the attributes. The returned future never fails; its value is false if the attributes could not be read.
      */
     private CompletableFuture<Boolean> read() {
         return CompletableFuture.completedFuture(readTimeout())
@@ -205,14 +204,14 @@ final class QueueWatch {
     }
 
     /**
-     * Returns the visibility timeout of a listener's messages: the timeout that the listener configures, or else its
-     * queue's.
+     * Returns the visibility timeout of a listener's messages. If the listener configures none, the queue's timeout
+     * applies.
      *
-     * @throws InvalidListenerException if the timeout is unknown, or outside of SQS's bounds
+     * @throws InvalidListenerException if the timeout is unknown, or outside of SQS's limits
      */
     static VisibilityWindow window(
             @Nullable Duration configured, QueueAttributes queue, String listener, String queueName) {
-        // Spring Cloud AWS requests whole seconds, so the fraction of a configured timeout is dropped here, too.
+        // Spring Cloud AWS requests whole seconds, so fractions of a second are dropped here, too.
         Long seconds = configured == null
                 ? queue.number(QueueAttributeName.VISIBILITY_TIMEOUT)
                 : Long.valueOf(configured.toSeconds());

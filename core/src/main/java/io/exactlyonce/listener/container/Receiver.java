@@ -34,16 +34,16 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Receives messages, and estimates for each request when the visibility timeouts of its messages began. The request
- * itself sets the visibility timeout, so that a change of the queue's own timeout does not affect pending requests.
+ * Receives messages, and estimates when their visibility timeouts began. Each request names the visibility timeout. So
+ * if the queue's own timeout changes, requests that wait for messages keep the old one.
  *
- * <p>Spring Cloud AWS would send all requests of a large poll at once, and wait for the slowest, which may be a request
- * that gets no messages and waits the whole poll timeout. If one request failed, Spring Cloud AWS would drop all
- * messages of the poll. In this class, only the first request waits for messages. If its answer is full, the other
+ * <p>A large poll needs several requests. Spring Cloud AWS would send them all at once and wait for the slowest. That
+ * request may get no messages, and then waits the whole poll timeout. If one request failed, Spring Cloud AWS would
+ * drop the messages of all. In this class, only the first request waits for messages. If its answer is full, the other
  * requests are sent, and none of them waits.
  *
  * @param options the attributes to request, and the wait time
- * @param limits replace the client's own limits
+ * @param limits timeouts that replace the client's own
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
  * @param late returns messages to the queue that will not be handled, for example because they arrive after their poll
@@ -60,10 +60,9 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Configurations that replace the client's own configuration in a receive request. {@code watched} also measures
-     * the SDK's repetitions. Measuring a request costs memory, so {@code watched} is used only while the queue is
-     * quiet. A queue whose answers are lost whenever they have messages seems quiet, so its repetitions are measured as
-     * well.
+     * Timeouts of receive requests, which replace the client's own. {@code watched} also measures how often the SDK
+     * repeats a request. This costs memory, so {@code watched} is used only after an answer without messages. If
+     * answers with messages are always lost, the queue seems empty, so these repetitions are measured, too.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
@@ -71,33 +70,33 @@ record Receiver(
     private static final int MOST = 10;
 
     /**
-     * The time that a message is assumed to need from SQS to this process. The message's visibility timeout begins when
-     * SQS sends the message.
+     * Assumed time of an answer on its way from SQS to this process. The visibility timeout of a message begins when
+     * SQS sends the answer.
      */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
     /**
-     * If an answer comes later than this after the end of the poll's wait, something other than the wait has delayed
-     * it.
+     * Tolerance for answers after the end of a poll's wait. If an answer is later, something other than the wait has
+     * delayed it, for example a frozen process.
      */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** The longest time of a request after its wait, including the SDK's repetitions. */
+    /** Limit of the time after a request's wait, including the SDK's repetitions. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
     /**
-     * The longest time for which a poll waits for the answers to its further requests. SQS answers these requests at
-     * once, because they do not wait for messages.
+     * Limit of the wait for the answers to a poll's further requests. SQS answers these requests at once, because they
+     * do not wait for messages.
      */
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
-     * Returns limits for requests. If a timeout of the client would end before the wait of a poll, the timeout counts
-     * from the end of the wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends to a
-     * failed poll would be invisible until their visibility timeouts end. A request also has a limit if the client has
-     * no timeout, because an answer that never ends would keep its connection forever.
+     * Returns the timeouts of receive requests. If a timeout of the client is shorter than the wait of a poll, it
+     * begins at the end of the wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends to a
+     * failed poll would be invisible until their visibility timeouts end. If the client has no timeout, a limit is set
+     * anyway, because an answer that never ends would keep its connection forever.
      *
-     * @param wait the wait of a poll
+     * @param wait how long a poll waits for messages
      * @param repetitions is notified of the SDK's repetitions
      */
     static Limits limits(SqsAsyncClient client, Duration wait, MetricPublisher repetitions) {
@@ -113,8 +112,7 @@ record Receiver(
                 .map(limit -> beyond(limit, wait))
                 .ifPresent(limits::apiCallAttemptTimeout);
         AwsRequestOverrideConfiguration ordinary = limits.build();
-        // The metric publishers of a request replace the publishers of its client, so the client's publishers are added
-        // here.
+        // Metric publishers of a request replace those of its client, so the client's publishers are added here.
         own.ifPresent(configured -> configured.metricPublishers().forEach(limits::addMetricPublisher));
         return new Limits(ordinary, limits.addMetricPublisher(repetitions).build());
     }
@@ -123,7 +121,10 @@ record Receiver(
         return limit.compareTo(wait.plus(LATE)) > 0 ? limit : wait.plus(limit);
     }
 
-    /** Polls once. The future fails only if the poll's first request fails, so that no messages are lost. */
+    /**
+     * Polls. The future fails only if the first request fails. If a further request fails, the messages of the others
+     * are still handled.
+     */
     CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
         return send(Math.min(most, MOST), pollTimeout(options))
@@ -133,7 +134,7 @@ record Receiver(
                 .thenCompose(queue::confirmLastReceives);
     }
 
-    /** Returns the wait of a poll, in whole seconds: the fraction is dropped, as in Spring Cloud AWS. */
+    /** Returns how long a poll waits, in whole seconds. Fractions are dropped, as in Spring Cloud AWS. */
     static Duration pollTimeout(SqsContainerOptions options) {
         return Duration.ofSeconds(options.getPollTimeout().toSeconds());
     }
@@ -150,9 +151,9 @@ record Receiver(
     }
 
     /**
-     * Waits for an answer for a third of the visibility timeout, because nothing renews the messages of the first
-     * answer before the poll ends. The wait is at most {@link #LONGEST_MORE}, so that the poll ends in time. The
-     * messages of a later answer are returned to the queue.
+     * Waits for the answer to a further request. Nothing renews the messages of the first answer meanwhile, so the wait
+     * is at most a third of the visibility timeout. It is also at most {@link #LONGEST_MORE}, so that the poll ends in
+     * time. The messages of a later answer are returned to the queue.
      */
     private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
         CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
@@ -171,8 +172,8 @@ record Receiver(
     }
 
     /**
-     * Returns no messages in place of a request that failed, so that the messages of the other requests are handled. If
-     * the problem continues, the next poll fails, and no messages are lost then.
+     * Replaces a failed request by an answer without messages, so that the messages of the other requests are handled.
+     * If the problem continues, the next poll fails.
      */
     private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
@@ -205,9 +206,9 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages that have no usable message ID or receipt handle, because SQS would reject a whole request
-     * that contains such a message. On a FIFO queue, the other messages of the same answer are returned to the queue,
-     * so that they do not overtake such a message.
+     * Leaves out messages without a usable message ID or receipt handle. SQS would reject a whole request that contains
+     * such a message. On a FIFO queue, the other messages of the answer are returned to the queue, so that they do not
+     * overtake it.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =
@@ -231,8 +232,8 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages whose receipt handle occurs earlier in the answer, because returning or deleting one of them
-     * would return or delete all of them.
+     * Keeps only one of several messages with the same receipt handle, because returning or deleting one of them would
+     * return or delete all of them.
      */
     private List<ReceivedMessage> once(List<ReceivedMessage> received) {
         Set<String> handles = new HashSet<>();
@@ -249,10 +250,7 @@ record Receiver(
         return once;
     }
 
-    /**
-     * Returns surplus messages to the queue, because there are permits and memory only for the requested number of
-     * messages.
-     */
+    /** Returns surplus messages to the queue, because there are no permits for them. */
     private List<ReceivedMessage> atMost(int most, List<ReceivedMessage> received) {
         if (received.size() <= most) {
             return received;
@@ -278,20 +276,20 @@ record Receiver(
                 .visibilityTimeout((int) requested.window().length().toSeconds())
                 .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
-            // The SDK repeats a request whose answer is lost. Because of this ID, SQS answers the repetition at once,
-            // with the same messages.
+            // The SDK repeats a request whose answer is lost. Because both have this ID, SQS answers the second one at
+            // once, with the same messages.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());
         }
         return request.build();
     }
 
     /**
-     * Estimates the time at which the visibility timeouts of an answer's messages began. The timeouts begin when SQS
-     * sends the answer, so the result is {@link #ON_ITS_WAY} before the answer's arrival, and at most the end of the
-     * request's wait.
+     * Estimates when the visibility timeouts of an answer's messages began: when SQS sent the answer. The estimate is
+     * {@link #ON_ITS_WAY} before the answer arrived, and at most the end of the request's wait.
      *
      * <p>If the answer comes more than {@link #LATE} after the wait, the process may have been frozen, or the SDK may
-     * have repeated the request. Then the result is the time of the request, which is certainly not too late.
+     * have repeated the request. Then the time at which the request was sent is returned, which is certainly not too
+     * late.
      */
     static long receivedAt(long sent, Duration wait, long answered) {
         long waited = sent + wait.toNanos();

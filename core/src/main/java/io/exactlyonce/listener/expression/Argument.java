@@ -6,21 +6,21 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 
 /**
- * A variable of an expression.
+ * A variable of an expression, such as {@code #order}.
  *
- * @param value makes the variable's value from a message
+ * @param value makes the variable's value for a message
  * @param type the declared type; {@code Object} if it is not known
  * @param header the header's name if the variable is a header; {@code null} otherwise
  */
 record Argument(Value value, ResolvableType type, @Nullable String header) {
 
-    /** Makes a variable's value from a message, as it was when it was polled. */
+    /** Makes the value of a variable from a polled message. */
     @FunctionalInterface
     interface Value {
         @Nullable Object of(Message<?> message);
     }
 
-    /** The variable for the message's own payload, which is used if no argument of the method is the payload. */
+    /** The variable {@code #payload} if no argument of the method is the payload: the message's own payload. */
     static final Argument PAYLOAD = new Argument(Message::getPayload, Object.class);
 
     static final Argument MESSAGE = new Argument(message -> message, Message.class);

@@ -16,9 +16,9 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
- * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}, and finds what is known about
- * the value of each link. Startup fails if no value of the known type can have the next link. If the type may have
- * subclasses, a subclass may have the link, so startup continues.
+ * Checks chains such as {@code #order.customer.name.trim()} when the application starts, link by link. A link is a
+ * property, a method call or an index such as {@code [0]}. If no value of the type before a link can have the link,
+ * startup fails. If a subclass of that type may have it, startup continues.
  */
 final class ChainReading {
 
@@ -40,7 +40,8 @@ final class ChainReading {
     }
 
     /**
-     * @param isNullSafe whether the link is written {@code ?.}, and so also reads the value inside an {@code Optional}
+     * @param isNullSafe whether the link is written with {@code ?.}, which also reads the value inside an {@code
+     *     Optional}
      */
     Known property(Known target, String name, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
@@ -57,9 +58,7 @@ final class ChainReading {
         return found;
     }
 
-    /**
-     * Returns what is known about a property; {@code null} if no value of the receiver's type can have the property.
-     */
+    /** Returns what is known about a property; {@code null} if no value of the receiver's type can have it. */
     private @Nullable Known propertyOf(Known receiver, String name) {
         Known part = parts.property(receiver, name);
         if (part != null) {
@@ -88,8 +87,8 @@ final class ChainReading {
     }
 
     /**
-     * Returns whether a type is a JSON node of Jackson, whose fields are not properties of its class. The names of
-     * classes are compared, because an application may have either Jackson version, both, or none.
+     * Returns whether a type is a JSON node of Jackson. The fields of a JSON node are not properties of its class.
+     * Class names are compared, because an application may have either Jackson version, both, or none.
      */
     private static boolean isJsonNode(Class<?> type) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
@@ -117,8 +116,7 @@ final class ChainReading {
     }
 
     private static Known value(Known receiver, Member member) {
-        // Nothing is known about a class object, because SpEL also reads static members of the class that the object
-        // represents.
+        // SpEL also reads static members of the class that {@code getClass} returns. That class is not known here.
         if (member.getDeclaringClass() == Object.class && member.getName().equals("getClass")) {
             return Known.unknown(Origin.SHARED);
         }
@@ -165,8 +163,8 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may overload this method with other types of arguments, so the result is certain only without
-        // arguments.
+        // A subclass may add a method of this name with other argument types, so only a call without arguments is
+        // certain.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());
@@ -174,11 +172,11 @@ final class ChainReading {
     }
 
     /**
-     * Returns what is known about the value that an index reads: the entry of a map, an element, or a property in
-     * brackets.
+     * Returns what is known about the value that an index such as {@code [0]} or {@code ['id']} reads: a map's entry,
+     * an element, or a property.
      *
-     * @param node the expression of the index
-     * @param index what is known about the index
+     * @param node the expression in the brackets
+     * @param index what is known about the value of that expression
      */
     Known entry(Known target, SpelNode node, Known index, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
@@ -227,7 +225,10 @@ final class ChainReading {
         return receiver.is(Iterable.class) ? receiver.argument(Iterable.class, 0) : null;
     }
 
-    /** Returns what is known about each item of a selection or a projection: an entry of a map, or an element. */
+    /**
+     * Returns what is known about the items of a selection such as {@code #lines.?[isOpen]}, or of a projection such as
+     * {@code #lines.![id]}. Items are the elements of a collection, or the entries of a map.
+     */
     Known item(Known target, boolean isNullSafe) {
         Known receiver = isNullSafe ? target.unwrapped() : target;
         parts.requirePart(receiver);
@@ -247,7 +248,7 @@ final class ChainReading {
     }
 
     /**
-     * Returns what is known about the result of a selection.
+     * Returns what is known about the result of a selection, such as {@code #lines.?[isOpen]}.
      *
      * @param item what is known about each item
      */
@@ -255,8 +256,8 @@ final class ChainReading {
         if (target.is(Map.class)) {
             return target;
         }
-        // SpEL's syntax tree shows only in its text whether a selection returns all matching items, the first or the
-        // last.
+        // SpEL's syntax tree does not say whether a selection returns all matching items, the first or the last. Only
+        // the tree's text shows this.
         if (!selection.toStringAST().startsWith(ALL)) {
             return target.raw() == Object.class ? target.readUnknown() : item;
         }

@@ -9,7 +9,9 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Computes those parts of an expression that consist of constants, such as the name of a header. */
+/**
+ * Computes constant parts of an expression when the application starts, such as the header's name {@code 'x-' + 'id'}.
+ */
 final class Constants {
 
     private final StandardEvaluationContext context = new StandardEvaluationContext();
@@ -19,11 +21,11 @@ final class Constants {
     }
 
     /**
-     * Returns what is known about a node. If the node is constant, the result has its value.
+     * Computes the value of a node if the node is constant. Otherwise returns {@code read}.
      *
-     * @param read what is known about the node without its value
-     * @param target the value from which the node reads; {@code null} if there is none
-     * @param parts what is known about the parts of the node
+     * @param read what is known about the node so far
+     * @param target the value before the node in a chain; {@code null} if there is none
+     * @param parts what is known about the node's operands or arguments
      */
     Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {
         boolean isConstant = (target == null || isPlain(target.constant()))
@@ -39,12 +41,12 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // The expression will fail in the same way for each message, and then report the reason.
+            // The expression will fail in the same way for each message. The reason is reported then.
             return read;
         }
     }
 
-    /** Returns whether startup may call methods of a value. Methods of the application's own types are not called. */
+    /** Returns whether methods of a value may be called at startup. Methods of the application's own types may not. */
     private static boolean isPlain(@Nullable Object target) {
         return target instanceof String
                 || target instanceof Number

@@ -31,8 +31,8 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Checks an expression once, when the application starts, as far as the types of its values are certain. Startup fails
- * if no message could have a usable result, or if the result does not depend on the message. If a type may have
+ * Checks a key or fingerprint expression when the application starts, as far as the types of its values are certain. If
+ * no message could have a usable result, or if all messages would have the same one, startup fails. If a type may have
  * subclasses, SpEL decides for each message whether the value is usable.
  */
 final class ExpressionReading {
@@ -62,20 +62,23 @@ final class ExpressionReading {
         this.constants = new Constants(types);
     }
 
-    /** Reads the whole expression. Returns functions that make the values of its variables, by the variables' names. */
+    /**
+     * Reads the whole expression. Returns a function for each of its variables, which makes the variable's value. Each
+     * function is found by the variable's name.
+     */
     Map<String, Argument.Value> read(SpelNode root) {
         results.requireOwn(result(root));
         return sources.variables();
     }
 
-    /** Returns whether the expression reads headers, or may read them. Must be called after {@link #read}. */
+    /** Returns whether the expression may read headers. Must be called after {@link #read}. */
     boolean readsHeaders() {
         return sources.readsHeaders();
     }
 
     /**
-     * Reads a part of the expression that may become the result of the whole. If the part has branches, the result of
-     * each branch must be usable.
+     * Reads a part of the expression that may become the key or fingerprint. If the part has branches, such as {@code
+     * #a ? #b : #c}, each branch must be usable.
      */
     private Known result(SpelNode node) {
         if (node instanceof Ternary) {
@@ -111,8 +114,8 @@ final class ExpressionReading {
     /**
      * Reads a part of the expression.
      *
-     * @param scope the item of the selection or projection that contains the node. Names without {@code #} are read
-     *     from this item. {@code null} outside of selections and projections
+     * @param scope the item inside a selection or projection, where names without {@code #} are properties of the item;
+     *     {@code null} elsewhere
      */
     private Known read(SpelNode node, @Nullable Known scope) {
         if (node instanceof CompoundExpression) {
@@ -204,7 +207,7 @@ final class ExpressionReading {
         return constants.folded(node, Known.of(Map.class, origin(parts)), null, parts);
     }
 
-    /** @param target the value from which the link reads; {@code null} if there is none */
+    /** @param target the value before the link, to which the link belongs; {@code null} if there is none */
     private Known link(SpelNode node, @Nullable Known target, @Nullable Known scope) {
         if (!isLink(node)) {
             return read(node, target);

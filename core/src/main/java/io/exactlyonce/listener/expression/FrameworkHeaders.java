@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * Rules for the headers that Spring, Spring Cloud AWS, SQS and this library set. The rules decide whether the value of
- * such a header identifies a message. All other headers are set by the sender.
+ * Decides which headers may be in a key. Spring, Spring Cloud AWS, SQS and this library set headers, and not all of
+ * these identify a message. All other headers are set by the sender.
  */
 final class FrameworkHeaders {
 
@@ -27,14 +27,13 @@ final class FrameworkHeaders {
                     + "#headers['%s'], the SQS message id".formatted(SqsHeaders.SQS_RAW_MESSAGE_ID_HEADER);
 
     /**
-     * Headers that Spring sets on each message that it makes. If a sender's attribute has such a name, it does not
-     * become a header.
+     * Headers that Spring sets on each message. If a sender's attribute has the same name, it does not become a header.
      */
     private static final Set<String> SPRING = Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP);
 
     /**
-     * Headers that no expression may read, each with the reason: they differ in each receive, or received messages
-     * never have them.
+     * Headers that no expression may read, each with the reason. Most of them differ in each receive, and one is never
+     * on received messages.
      */
     private static final Map<String, String> UNUSABLE = Map.ofEntries(
             Map.entry(SqsHeaders.SQS_RECEIPT_HANDLE_HEADER, "is another one for each receive"),
@@ -50,7 +49,7 @@ final class FrameworkHeaders {
                     "is approximate, and another time after a redrive"),
             Map.entry(MessageSystemAttributes.MESSAGE_ID, "is only on messages that Spring Cloud AWS has sent"));
 
-    /** Headers that are the same for each redelivery of a message, and also for unrelated messages. */
+    /** Headers that stay the same when a message is redelivered, but may also be the same for unrelated messages. */
     private static final Map<String, Known> SHARED_BY_MESSAGES = Map.of(
             SqsHeaders.SQS_QUEUE_NAME_HEADER,
             Known.of(String.class, SHARED),
@@ -68,8 +67,7 @@ final class FrameworkHeaders {
             Known.of(String.class, SHARED));
 
     /**
-     * Headers that are the same for each redelivery of a message, and that the sender or SQS has chosen for this
-     * message.
+     * Headers that stay the same when a message is redelivered, and that the sender or SQS has chosen for this message.
      */
     private static final Map<String, Known> OWN = Map.of(
             SqsHeaders.SQS_SOURCE_DATA_HEADER, Known.of(Message.class, MESSAGE),
@@ -78,7 +76,7 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MESSAGE_GROUP_ID_HEADER, Known.of(String.class, MESSAGE),
             MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, Known.of(String.class, MESSAGE));
 
-    /** The names of all these headers in their correct spelling. Lookups ignore case. */
+    /** Finds the correct spelling of these headers' names, whatever their case. */
     private static final Map<String, String> SPELLING = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     static {
@@ -104,8 +102,7 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a header.
      *
-     * @throws RuntimeException if a key must not read the header: Spring makes it, each receive changes it, received
-     *     messages never have it, or its name is misspelled
+     * @throws RuntimeException if a key must not read the header, or if the header's name is misspelled
      */
     Known header(Object named) {
         String name = named.toString();
@@ -133,7 +130,8 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a system attribute of SQS.
      *
-     * @param named the attribute's name, or the name of its constant in the SDK
+     * @param named the attribute's name or the name of the SDK's constant, for example {@code SenderId} or {@code
+     *     SENDER_ID}
      */
     Known systemAttribute(Object named) {
         String text = named.toString();

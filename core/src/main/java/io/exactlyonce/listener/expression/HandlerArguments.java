@@ -24,13 +24,13 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * The variables that an expression may name: the method's arguments, and {@code #payload}, {@code #message} and {@code
- * #headers}. For a batch method, the expression is evaluated once for each message, and cannot name the method's
- * arguments.
+ * Variables that a key or fingerprint expression may name: the method's arguments, and {@code #payload}, {@code
+ * #message} and {@code #headers}. For a batch method, the expression is evaluated for each message, and cannot name the
+ * method's arguments.
  *
- * <p>The key is needed when a message is polled, before interceptors see the message. So the resolver that makes an
- * argument for the method call also makes it here, from the polled message. Startup fails if an argument depends on
- * anything other than the message.
+ * <p>The key is needed as soon as a message is polled, before interceptors see the message. So arguments are made from
+ * the polled message, by the same resolvers that make them again for the call of the method. Startup fails if an
+ * argument depends on anything other than the message.
  */
 public final class HandlerArguments {
 
@@ -47,13 +47,12 @@ public final class HandlerArguments {
     private final Refusal refusal;
 
     /**
-     * Finds the arguments of a method.
+     * Finds the variables for a method.
      *
      * @param isBatch whether the method takes more than one message at a time
      * @param list the parameter that takes the messages of a batch; {@code null} if there is none
-     * @param refusal makes the exceptions of the listener
-     * @throws RuntimeException if the method takes single messages, and the compiler has left out the names of its
-     *     parameters
+     * @param refusal makes exceptions that name the listener
+     * @throws RuntimeException if the method takes single messages, and its class file has no names of parameters
      */
     public HandlerArguments(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
@@ -74,16 +73,16 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns a function that makes the payload of a message in the form in which the method takes it. Reconcilers get
-     * this payload. The class file needs no names of arguments.
+     * Returns a function that makes the payload of a message as the method takes it. Reconcilers get this payload. The
+     * names of the method's parameters are not needed.
      *
      * @param isBatch whether the method takes more than one message at a time
      * @param list the parameter that takes the messages of a batch; {@code null} if there is none
-     * @param refusal makes the exceptions of the listener
+     * @param refusal makes exceptions that name the listener
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // If the resolver of the list is not known, or needs more than the message, the message's own payload is used.
+        // The message's own payload is used if the list's resolver is not known, or needs more than the message.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")
@@ -106,8 +105,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the types of the variables that may have a key among their properties, by the variables' names. The
-     * payload is the last, unless an argument has its name.
+     * Returns the types of variables whose properties may be a key, by the names of the variables. Error texts suggest
+     * these properties. The payload comes last, unless an argument is called {@code payload}.
      */
     Map<String, ResolvableType> owners() {
         Map<String, ResolvableType> owners = new LinkedHashMap<>();
@@ -121,8 +120,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns a variable. An argument of the method hides a built-in variable of the same name, except in batch
-     * methods.
+     * Returns the variable of this name. An argument of the method hides a built-in variable of the same name, except
+     * in batch methods.
      *
      * @param expression the expression that names the variable, for error texts
      */
@@ -151,8 +150,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the variable for the payload: the method's argument that is the payload, whatever its name, or the item
-     * of a batch. If the method has neither, returns the variable for the message's own payload.
+     * Returns the variable {@code #payload}: the method's payload argument, whatever its name, or the item of a batch.
+     * If the method has neither, the message's own payload is used.
      */
     private Argument payload(Object expression) {
         if (isBatch) {
@@ -171,8 +170,8 @@ public final class HandlerArguments {
             } else if (resolver instanceof PayloadMethodArgumentResolver) {
                 Argument.Value converted = value(index, PAYLOAD, expression);
                 Class<?> type = parameter.getParameterType();
-                // The resolver would validate a payload that already has the parameter's type. The method call
-                // validates it anyway, so the payload is used directly here.
+                // The resolver would validate a payload that needs no conversion. The payload is validated when the
+                // method is called, so it is used directly here.
                 payload = new Argument(
                         message -> type.isInstance(message.getPayload()) ? message.getPayload() : converted.of(message),
                         handler.type(index),
@@ -185,8 +184,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the variable for the item that a batch method gets for one message. If the item is a {@code Message}, the
-     * variable is the item's payload.
+     * Returns the variable {@code #payload} of a batch method: the item of the batch that belongs to one message. If
+     * the item is a {@code Message}, its payload is used.
      */
     private Argument item(int index, Object expression) {
         Argument.Value batch = value(index, PAYLOAD, expression);

@@ -21,12 +21,12 @@ import org.springframework.messaging.handler.annotation.support.PayloadMethodArg
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * A listener method, as its container calls it.
+ * A listener method, and how its arguments are made.
  *
  * @param type the class of the method's bean, which may have inherited the method
- * @param parameters the parameters that are resolved for a call: those of the interface's method if the bean has a JDK
- *     proxy
- * @param resolvers the resolvers of arguments in the order in which they are tried; empty if they are not known
+ * @param parameters the method's parameters. If the bean has a JDK proxy, these are the parameters of the interface's
+ *     method
+ * @param resolvers make arguments, and are tried in this order; empty if they are not known
  * @param placeholders resolves placeholders in the names of headers
  * @param names the names of the arguments; empty if the class file has no names
  */
@@ -40,19 +40,19 @@ public record HandlerSignature(
 
     private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
-    /** The packages of those resolvers of Spring Cloud AWS and Spring that use nothing but the message. */
+    /** Packages of Spring and Spring Cloud AWS whose resolvers need nothing but the message to make an argument. */
     private static final Set<String> RESOLVING_MESSAGES = Set.of(
             BatchPayloadMethodArgumentResolver.class.getPackageName(),
             BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
             PayloadMethodArgumentResolver.class.getPackageName());
 
     /**
-     * Types of arguments that change the visibility of messages. They are made from the message, but have no content of
-     * it.
+     * Types of arguments that change a message's visibility. They are made from the message, but have none of its
+     * content.
      */
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
-    /** Makes a signature with the names of the method's arguments. */
+    /** Makes a signature. The names of the arguments are read from the class file. */
     public static HandlerSignature of(
             Class<?> type,
             Method method,
@@ -72,7 +72,7 @@ public record HandlerSignature(
                 names == null ? List.of() : List.of(names));
     }
 
-    /** Returns whether the class file has the names of the method's arguments, or the method has no arguments. */
+    /** Returns whether the names of all arguments are known. */
     boolean hasNames() {
         return names.size() == parameters.size();
     }
@@ -80,7 +80,7 @@ public record HandlerSignature(
     /**
      * Returns the index of an argument; -1 if there is none.
      *
-     * @param name the argument's name, or its position, such as {@code p0} or {@code a0}
+     * @param name the argument's name, or {@code p0} or {@code a0} for the first argument, and so on
      */
     int index(String name) {
         int named = names.indexOf(name);
@@ -108,8 +108,8 @@ public record HandlerSignature(
     }
 
     /**
-     * Returns an argument's type, resolved with the type arguments of the bean's class. The type of an argument for all
-     * headers is {@code MessageHeaders}.
+     * Returns an argument's type. Type variables are replaced by those of the bean's class. An argument that takes all
+     * headers has the type {@code MessageHeaders}.
      */
     ResolvableType type(int index) {
         ResolvableType declared = ResolvableType.forMethodParameter(method, index, type);
@@ -120,7 +120,7 @@ public record HandlerSignature(
                 : declared;
     }
 
-    /** Returns the name of the header from which an argument is made; {@code null} if the argument is not a header. */
+    /** Returns the header's name if an argument is made from a header; {@code null} otherwise. */
     @Nullable String header(int index) {
         Header header = parameters.get(index).getParameterAnnotation(Header.class);
         if (header == null) {

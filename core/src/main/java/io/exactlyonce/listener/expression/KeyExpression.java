@@ -33,12 +33,12 @@ import org.springframework.messaging.Message;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener's {@code key} or {@code fingerprint} expression. It is parsed and {@linkplain ExpressionReading read} when
- * the application starts.
+ * A listener's {@code key} or {@code fingerprint} expression. It is parsed and {@linkplain ExpressionReading checked}
+ * when the application starts, and evaluated for each message.
  *
- * <p>If the expression fails on a message, the reason must not contain values of the message. The text of SpEL's error
- * is reported if it consists of names and types. Otherwise only the code of SpEL's error is reported, or the class of
- * an exception that a method or a getter has thrown.
+ * <p>If the expression fails on a message, the reason must not contain content of the message. So SpEL's error text is
+ * reported only if it consists of names and types. Otherwise only SpEL's error code is reported. If a method or getter
+ * has thrown an exception, the exception's class is reported.
  */
 public final class KeyExpression {
 
@@ -47,8 +47,8 @@ public final class KeyExpression {
     private static final int MAX_REASON_LENGTH = 300;
 
     /**
-     * SpEL's errors whose texts consist of numbers, names of types, and names in the expression. The texts of other
-     * errors may quote a value.
+     * SpEL's errors whose texts are safe to report: they consist of numbers, names of types, and names in the
+     * expression. The texts of other errors may quote a message's content.
      */
     private static final Set<SpelMessage> WITHOUT_VALUES = EnumSet.of(
             SpelMessage.TYPE_CONVERSION_ERROR,
@@ -72,10 +72,9 @@ public final class KeyExpression {
             SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     /**
-     * A parser that never compiles expressions, whatever {@code spring.expression.compiler.mode} says. A key must not
-     * depend on how often its expression was evaluated, and a compiled expression may have another result than before:
-     * it truncates numbers whose type differs from earlier evaluations, and returns null for an absent property of a
-     * map.
+     * A parser that never compiles expressions, even if {@code spring.expression.compiler.mode} demands it. A compiled
+     * expression may have another result than before: it truncates numbers whose type differs from earlier evaluations,
+     * and returns null for an absent property of a map. So a key would depend on how often it was evaluated.
      */
     static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -85,27 +84,27 @@ public final class KeyExpression {
     private final TypeLocator types;
     private final BeanResolver beans;
 
-    /** Functions that make the values of the variables, by the variables' names. */
+    /** A function for each variable's name, which makes the variable's value. */
     private final Map<String, Argument.Value> variables;
 
     private final boolean readsHeaders;
 
-    /** The accessors are shared by all messages, because they cache how to read the properties of each type. */
+    /** All messages share the accessors, because an accessor caches how to read the properties of each type. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
     /**
-     * Parses an expression and reads it.
+     * Parses and checks an expression.
      *
-     * @param arguments the arguments that the expression may name
+     * @param arguments the variables that the expression may name
      * @param beans the beans that the expression may name
-     * @throws RuntimeException the listener's refusal, if the expression does not parse, or if no message could have a
-     *     usable value
+     * @throws RuntimeException if the expression does not parse, or if no message could have a usable key or
+     *     fingerprint. The exception names the listener
      */
     public KeyExpression(Purpose purpose, String text, HandlerArguments arguments, BeanFactory beans) {
         this.purpose = purpose;
         this.expression = parse(purpose, text, arguments);
-        // Classes are found by the class loader of the listener's class, because the calling thread's class loader may
-        // not know them.
+        // The listener's class loader is used to find classes, because the calling thread's class loader may not know
+        // them.
         this.types = new StandardTypeLocator(arguments.classLoader());
         this.beans = new BeanFactoryResolver(beans);
         ExpressionReading reading = new ExpressionReading(this, purpose, arguments, types, beans);
@@ -132,7 +131,7 @@ public final class KeyExpression {
     /**
      * Returns the expression's value for a message.
      *
-     * @throws MissingKeyException if a key expression reads a part that the message does not have
+     * @throws MissingKeyException if a key expression reads something that the message does not have
      * @throws UnusableKeyException if the expression fails on this message for another reason
      */
     public @Nullable Object evaluate(Message<?> message) {
@@ -152,15 +151,15 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns whether an evaluation failed because the message does not have a part that the expression reads. */
+    /** Returns whether the expression failed because the message does not have what it reads. */
     private boolean readsNothing(Throwable failure) {
         return Causes.root(failure) instanceof SpelEvaluationException own
                 && (READS_OF_NULL.contains(own.getMessageCode()) || isReadOfAnAbsentEntry(own));
     }
 
     /**
-     * Returns whether an error means that a map does not have the entry that the expression reads. SpEL reads an entry
-     * like a property, so the error is that of an unreadable property, and names the map's class.
+     * Returns whether the expression reads an entry that a map does not have. SpEL reads an entry like a property. So
+     * the error says that a property is not readable, and names the map's class.
      */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();
@@ -174,10 +173,7 @@ public final class KeyExpression {
         }
     }
 
-    /**
-     * Returns the reason of a failure without values of the message. The text of an error is quoted only if it consists
-     * of names and types.
-     */
+    /** Returns why an expression failed, without content of the message. */
     private static String reason(Throwable failure) {
         Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
@@ -190,7 +186,7 @@ public final class KeyExpression {
         return StringUtils.truncate(OneLine.of(message, message.length()), MAX_REASON_LENGTH);
     }
 
-    /** Returns whether the value may depend on headers, so that all attributes of messages must be received. */
+    /** Returns whether the expression may read headers. If so, all attributes of messages must be received. */
     public boolean readsHeaders() {
         return readsHeaders;
     }
@@ -201,8 +197,7 @@ public final class KeyExpression {
     }
 
     /**
-     * Returns the purpose and the text. They are concatenated and not formatted, because this method is called for each
-     * message.
+     * Returns the purpose and the text. This method is called for each message, so it avoids formatting, which is slow.
      */
     @Override
     public String toString() {

@@ -7,13 +7,13 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * A value in an expression, as far as it is known when the application starts. Even if its type is known, the value may
- * be {@code null} for a message.
+ * Describes a value of an expression, as far as it is known when the application starts. Even if its type is known, the
+ * value may be {@code null} for a message.
  *
- * @param type the value's class, or a superclass or an interface of this class; {@code Object} if nothing is known. For
- *     a class literal, such as {@code T(String)}, the class that the literal names
- * @param isExact whether the value's class is exactly this type, and no subclass
- * @param constant the value itself, if startup has computed it
+ * @param type the value's class, or one of its superclasses or interfaces; {@code Object} if nothing is known. For a
+ *     class literal such as {@code T(String)}, the class that it names
+ * @param isExact whether the value's class is this type, and not a subclass
+ * @param constant the value itself, if it could be computed when the application starts
  */
 record Known(
         ResolvableType type,
@@ -23,14 +23,14 @@ record Known(
         Role role) {
 
     /**
-     * How a value depends on the message. The constants are ordered by how much it depends: a value that is made of two
-     * others depends on the message as much as the more dependent of the two.
+     * Says how much a value depends on the message. The constants are ordered from the least to the most. If a value is
+     * made of two others, it depends on the message as much as the more dependent one.
      */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,
 
-        /** The value is the same for many messages, such as the name of their queue. */
+        /** Many messages have the same value, such as the name of their queue. */
         SHARED,
 
         /** The value belongs to one message. */
@@ -41,7 +41,7 @@ record Known(
         }
     }
 
-    /** A special meaning of a value, beyond its type. */
+    /** Marks values that need special treatment, whatever their type. */
     enum Role {
         VALUE,
         NULL,
@@ -76,15 +76,14 @@ record Known(
     }
 
     /**
-     * Returns whether the members of a type are certain, because no subclass can add any. All array types have the same
-     * members, so they are certain. The members of {@code Class} are not certain, because SpEL also reads the static
-     * members of the class that a class object represents.
+     * Returns whether no subclass can add members to a type. All arrays have the same members. {@code Class} is final,
+     * but does not count, because SpEL also reads static members of the class that a class object stands for.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
     }
 
-    /** Returns the known type as a class. For a primitive type, returns the wrapper class, as SpEL does. */
+    /** Returns the type as a class. A primitive type becomes its wrapper class, as in SpEL. */
     Class<?> raw() {
         return ClassUtils.resolvePrimitiveIfNecessary(type.toClass());
     }
@@ -114,7 +113,7 @@ record Known(
         return new Known(type, isExact, origin, constant, other);
     }
 
-    /** Returns what is known about a part that is read from this value. */
+    /** Returns what is known about a value that is read from this value, such as a property. */
     Known read(ResolvableType part) {
         return of(part, origin);
     }
@@ -133,14 +132,14 @@ record Known(
     }
 
     /**
-     * Returns what is known about the value inside an {@code Optional}, because {@code ?.} and {@code ?:} read that
-     * value. Returns any other value unchanged.
+     * Returns what is known about the value inside an {@code Optional}, because {@code ?.} and {@code ?:} read it. If
+     * this value is no {@code Optional}, returns this.
      */
     Known unwrapped() {
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
     }
 
-    /** Returns what is known about a value that is either this value or another one. */
+    /** Returns what is known about a value that is either this one or the other, as in {@code #a ? #b : #c}. */
     Known or(Known other) {
         Origin both = origin.and(other.origin);
         if (role == Role.NULL) {

@@ -16,14 +16,14 @@ import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 
-/** Finds a type's properties and methods as SpEL does when it evaluates an expression. */
+/** Finds properties and methods of a type, in the same way as SpEL does later for each message. */
 final class Members extends ReflectivePropertyAccessor {
 
     private static final String GETTER = "get";
 
     /**
-     * Returns the member that SpEL reads as a property of an instance: a getter, a method with the property's name, or
-     * a field.
+     * Returns the method or field that SpEL reads for a property, such as {@code #order.id}: a getter, a method of this
+     * name, or a field.
      */
     @Nullable Member property(Class<?> type, String name) {
         Method getter = findGetterForProperty(name, type, false);
@@ -31,8 +31,8 @@ final class Members extends ReflectivePropertyAccessor {
     }
 
     /**
-     * Returns the member that SpEL reads as a property of a class object: a static member, or a property of {@code
-     * Class}.
+     * Returns the method or field that SpEL reads for a property of a class, such as {@code T(Order).MAX}: a static one
+     * of this class, or a getter of {@code Class}.
      */
     @Nullable Member staticProperty(Class<?> type, String name) {
         Method getter = findGetterForProperty(name, type, true);
@@ -42,7 +42,7 @@ final class Members extends ReflectivePropertyAccessor {
         return getter != null ? getter : findField(name, type, true);
     }
 
-    /** Returns the public methods that a call may mean, by their name and number of arguments. */
+    /** Returns the public methods that have this name and take this number of arguments. SpEL calls one of them. */
     List<Method> methods(Class<?> type, String name, int arguments) {
         Set<Method> found = new LinkedHashSet<>();
         for (Method method : type.getMethods()) {
@@ -54,8 +54,8 @@ final class Members extends ReflectivePropertyAccessor {
     }
 
     /**
-     * Returns the methods that a call on a class object may mean: static methods of the class, and methods of {@code
-     * Class}.
+     * Returns the methods that SpEL may call on a class, such as {@code T(Keys).of(#order)}: static methods of this
+     * class, and methods of {@code Class}.
      */
     List<Method> staticMethods(Class<?> type, String name, int arguments) {
         List<Method> found = methods(type, name, arguments);
@@ -64,7 +64,7 @@ final class Members extends ReflectivePropertyAccessor {
         return found;
     }
 
-    /** Returns the public constructors that a call may mean, by the number of arguments. */
+    /** Returns the public constructors that take this number of arguments. SpEL calls one of them. */
     static List<Constructor<?>> constructors(Class<?> type, int arguments) {
         return Arrays.stream(type.getConstructors())
                 .filter(each -> takes(each, arguments))
@@ -77,8 +77,8 @@ final class Members extends ReflectivePropertyAccessor {
     }
 
     /**
-     * Returns whether SpEL reads a property by the same member in each subclass. This is certain for a method whose
-     * name begins with {@code get}, because SpEL prefers it to all other members.
+     * Returns whether SpEL reads a property by the same method in all subclasses. This is certain only for a getter
+     * such as {@code getId}, because SpEL prefers it to a method {@code id} and to a field.
      */
     static boolean isInherited(Member member, String property) {
         return member instanceof Method
@@ -86,7 +86,7 @@ final class Members extends ReflectivePropertyAccessor {
                 && !member.getName().equals(property);
     }
 
-    /** Returns the type of a member's value, resolved with the type arguments of the member's owner. */
+    /** Returns the type of a property. Type variables are replaced by those of the type that has the property. */
     static ResolvableType type(Member member, ResolvableType owner) {
         ResolvableType declaring = owner.as(member.getDeclaringClass());
         return member instanceof Field field

@@ -12,8 +12,8 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads parts of the message other than the payload: the headers, and SQS's own message. All values that differ in each
- * receive, or that many messages share, are in these parts.
+ * Reads the message's headers, and SQS's own message, but not the payload. Only headers and SQS's message have values
+ * that differ in each receive, or that many messages share. So they need rules of their own.
  */
 final class MessageParts {
 
@@ -23,7 +23,7 @@ final class MessageParts {
             MessageHeaderAccessor.class,
             software.amazon.awssdk.services.sqs.model.Message.class);
 
-    /** Members whose result depends on a whole value, and so on headers that the framework sets. */
+    /** Methods that read all headers together, and so also those that no key may read. */
     private static final Set<String> WHOLE = Set.of(
             "toString",
             "hashCode",
@@ -37,12 +37,12 @@ final class MessageParts {
             "getShortLogMessage",
             "getDetailedLogMessage");
 
-    /** Methods of a map that have no parameters and depend on the whole map. SpEL also reads them as properties. */
+    /** Methods without parameters that read a whole map. SpEL also reads them as properties. */
     private static final Set<String> WHOLE_MAP = Set.of("toString", "hashCode", "values", "entrySet");
 
     private static final Set<String> BY_NAME = Set.of("get", "getOrDefault", "getHeader");
 
-    /** Methods of SQS's message that return all its system attributes, by their names. */
+    /** Methods of SQS's message that return all its system attributes. */
     private static final Set<String> ATTRIBUTES = Set.of("attributes", "attributesAsStrings");
 
     private static final String RECEIPT_HANDLE = "receiptHandle";
@@ -56,8 +56,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about a property of a part of the message; {@code null} if the receiver is not such a part,
-     * or if this class has no rule for the property.
+     * Returns what is known about a property of a message, its headers or its system attributes. Returns {@code null}
+     * for all other values, and for properties without a rule in this class.
      */
     @Nullable Known property(Known receiver, String name) {
         boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
@@ -71,7 +71,7 @@ final class MessageParts {
             return null;
         }
         String lower = StringUtils.uncapitalize(name);
-        // A name is looked up as a header first, and only then as a property, because SpEL reads maps in this order.
+        // SpEL looks for an entry of a map before it looks for a property. So a name is looked up as a header first.
         if (receiver.is(MessageHeaders.class) && !lower.equals("class") && !lower.equals("empty")) {
             return headers.header(headers.isMadeBySpring(lower) ? lower : name);
         }
@@ -79,8 +79,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about a method's result; {@code null} if the receiver is not a part of the message, or if
-     * this class has no rule for the method.
+     * Returns what is known about the result of a method of a message, its headers or its system attributes. Returns
+     * {@code null} for all other values, and for methods without a rule in this class.
      */
     @Nullable Known method(Known receiver, String name, List<Known> arguments) {
         Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
@@ -117,8 +117,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about an entry; {@code null} if the receiver is not a part of the message, or if the index
-     * is not constant.
+     * Returns what is known about a header or system attribute in brackets, such as {@code #headers['tenant']}. Returns
+     * {@code null} for all other values, and if the name is not constant.
      */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {
@@ -137,9 +137,10 @@ final class MessageParts {
     }
 
     /**
-     * Rejects a value that is read as a whole and contains headers of the framework.
+     * Rejects a value that contains all headers, such as {@code #headers} itself, because some headers differ in each
+     * receive.
      *
-     * @throws RuntimeException the listener's refusal, if the value is rejected
+     * @throws RuntimeException if the value is rejected
      */
     void requirePart(Known value) {
         if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {

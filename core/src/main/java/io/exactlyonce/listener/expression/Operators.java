@@ -19,8 +19,8 @@ import org.springframework.expression.spel.ast.OperatorPower;
 final class Operators {
 
     /**
-     * Methods that compute as many digits as an exponent says. The exponent may come from a sender: {@code 1e30000000}
-     * is written with ten characters, and has 30 million digits.
+     * Methods that may compute as many digits as a sender likes. A sender can write {@code 1e30000000}, which has ten
+     * characters, but stands for 30 million digits.
      */
     private static final Map<Class<?>, Set<String>> UNBOUNDED = Map.of(
             BigDecimal.class,
@@ -55,7 +55,7 @@ final class Operators {
     /**
      * Returns what is known about the result of an operator.
      *
-     * @throws RuntimeException the listener's refusal, if the operator cannot take its operands
+     * @throws RuntimeException if the operator cannot take its operands. The exception names the listener
      */
     Known result(SpelNode operator, List<Known> operands, Origin origin) {
         if (!isArithmetic(operator)) {
@@ -105,7 +105,7 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    /** @throws RuntimeException the listener's refusal, if a sender can choose how many digits the method computes */
+    /** @throws RuntimeException if a sender can choose how many digits the method computes */
     static void requireBounded(Method called, Refusal refusal) {
         Class<?> type = called.getDeclaringClass();
         if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {
@@ -114,8 +114,8 @@ final class Operators {
     }
 
     /**
-     * Rejects an operation whose result may have as many digits as a sender chooses. A product is permitted, because it
-     * has no more digits than its factors together.
+     * Rejects an operator if a sender can choose how many digits its result has. A product is permitted, because it has
+     * no more digits than both factors together.
      */
     private void requireBounded(SpelNode operator, Known left, Known right) {
         boolean isDecimal = left.is(BigDecimal.class) || right.is(BigDecimal.class);
@@ -141,8 +141,7 @@ final class Operators {
     }
 
     /**
-     * Returns whether a value can be a number. Its type must be a number, {@code Object}, or an interface, which a
-     * number may implement.
+     * Returns whether a value can be a number. This is also possible if its type is {@code Object} or an interface.
      */
     private static boolean canBeNumber(Known value) {
         Class<?> type = value.raw();

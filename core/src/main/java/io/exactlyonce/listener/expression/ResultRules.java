@@ -14,10 +14,10 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.messaging.Message;
 
 /**
- * Rules for the result of an expression, which must be a key or a fingerprint. {@link KeyRules} check the value of one
- * message. The rules here check at startup what is known about the values of all messages.
+ * Rules for the result of an expression, which becomes a key or a fingerprint. The rules are checked when the
+ * application starts, and use only what is known then. Later {@link KeyRules} check the value for each message.
  *
- * @param refusal makes the exceptions of the expression
+ * @param refusal makes exceptions that name the expression
  */
 record ResultRules(Purpose purpose, Refusal refusal) {
 
@@ -28,7 +28,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         return purpose == Purpose.FINGERPRINT;
     }
 
-    /** @throws RuntimeException the listener's refusal, if unrelated messages have the same result */
+    /** @throws RuntimeException if unrelated messages have the same result */
     void requireOwn(Known result) {
         if (result.origin() == Origin.MESSAGE) {
             return;
@@ -43,7 +43,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                                 + "on-mismatch: off for the listener");
     }
 
-    /** @throws RuntimeException the listener's refusal, if no value of this type can be a result */
+    /** @throws RuntimeException if no value of this type can be a key or fingerprint */
     void require(SpelNode node, Known value) {
         if (!isUsable(value)) {
             throw refusal.of(
@@ -53,7 +53,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         }
     }
 
-    /** Returns whether some values of the type can be a result. */
+    /** Returns whether a value of this type can be a key or fingerprint. */
     private boolean isUsable(Known value) {
         if (value.isUnknown() || !isCertain(value)) {
             return true;
@@ -68,8 +68,8 @@ record ResultRules(Purpose purpose, Refusal refusal) {
     }
 
     /**
-     * Returns whether the type alone decides if a value can be a result. This is so if the value has exactly this type,
-     * or if no subclass can be a text or a number.
+     * Returns whether the type alone decides if a value can be a key or fingerprint. It does if the value has exactly
+     * this type, or if no subclass can be a text or a number.
      */
     private boolean isCertain(Known value) {
         return value.isExact()

@@ -21,8 +21,8 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * Reads the first links of chains: arguments, beans, classes and new objects. A chain never begins with SpEL's root
- * object, because expressions are evaluated without one.
+ * Reads the beginnings of chains: variables such as {@code #order}, beans, classes and new objects. A chain cannot
+ * begin with a property. SpEL would read it from a root object, and there is none.
  */
 final class Sources {
 
@@ -54,19 +54,19 @@ final class Sources {
     }
 
     /**
-     * Returns a function for each variable that the expression reads, by the variable's name. The function makes the
-     * variable's value.
+     * Returns a function for each variable that the expression reads, by the variable's name. It makes the variable's
+     * value.
      */
     Map<String, Argument.Value> variables() {
         return Map.copyOf(variables);
     }
 
-    /** Returns whether a variable that was read is a header, or contains headers. */
+    /** Returns whether the expression reads a variable that is a header, or contains headers. */
     boolean readsHeaders() {
         return readsHeaders;
     }
 
-    /** @param active the value of {@code #this}; {@code null} outside of selections and projections */
+    /** @param active the value of {@code #this} inside a selection or projection; {@code null} elsewhere */
     Known variable(VariableReference variable, @Nullable Known active) {
         String name = variable.toStringAST().substring(1);
         if (name.equals("this") && active != null) {
@@ -104,8 +104,8 @@ final class Sources {
     }
 
     /**
-     * Returns what is known about a bean. If the bean does not exist yet, it may later have a subclass of the type that
-     * is known now.
+     * Returns what is known about a bean. If the bean does not exist yet, its class may later be a subclass of the
+     * known type.
      */
     Known bean(String name) {
         if (!beans.containsBean(name)) {
@@ -156,7 +156,7 @@ final class Sources {
     }
 
     /**
-     * Returns the exception for a name that stands alone, such as {@code orderId} instead of {@code #order.orderId}.
+     * Returns the exception for a name without a variable, such as {@code orderId} instead of {@code #order.orderId}.
      * SpEL would read the name from a root object, and there is none.
      */
     RuntimeException rootless(SpelNode node) {
@@ -177,10 +177,9 @@ final class Sources {
     }
 
     /**
-     * Returns the name of an argument, for an error text: the first argument whose type has the member, or the first of
-     * all arguments if none has it.
+     * Suggests a variable for an error text: the first whose type has the method or property. If none has it, suggests
+     * the first variable.
      *
-     * @param member the name of a method or property
      * @param given the number of arguments with which the expression calls the method; -1 for a property
      */
     private String owner(String member, int given) {

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.springframework.beans.BeanUtils;
 import org.springframework.util.ClassUtils;
 
-/** Makes remedies for error texts, with names of a type's properties. */
+/** Suggests remedies in error texts, with names of a type's properties. */
 final class Suggestions {
 
     private static final int MOST = 4;

@@ -4,8 +4,8 @@ import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
 /**
- * Rules for texts that expressions make from values. The results of {@code Object.toString()} and {@code
- * Object.hashCode()} are rejected, because they differ in each JVM.
+ * Rejects texts that differ in each JVM, which are the results of {@code Object.toString()} and {@code
+ * Object.hashCode()}. A redelivery would have another key.
  */
 final class Texts {
 
@@ -20,24 +20,20 @@ final class Texts {
         this.refusal = refusal;
     }
 
-    /**
-     * @throws RuntimeException the listener's refusal, if the text that SpEL makes of the value may differ for a
-     *     redelivery
-     */
+    /** @throws RuntimeException if the text of the value may differ for a redelivery */
     void requireText(Known value) {
         parts.requirePart(value);
-        // An array needs no toString() of its own, because SpEL writes the array's elements.
+        // Arrays need no toString() of their own, because SpEL writes their elements.
         if (!value.raw().isArray()) {
             requireOwn(TO_STRING, value);
         }
     }
 
     /**
-     * Rejects a call of {@link #TO_STRING} or {@link #HASH_CODE} if the value's class inherits the method from {@code
-     * Object}.
+     * Rejects {@code toString()} and {@code hashCode()} if the value's class inherits the method from {@code Object}.
      *
      * @param method the called method; any other method is permitted
-     * @throws RuntimeException the listener's refusal, if the call is rejected
+     * @throws RuntimeException if the call is rejected
      */
     void requireOwn(String method, Known value) {
         Class<?> type = value.raw();

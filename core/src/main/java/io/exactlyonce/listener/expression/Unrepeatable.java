@@ -9,7 +9,10 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Calls of the JDK whose results differ each time or in each process: random values, the time, threads and hosts. */
+/**
+ * Rejects calls of the JDK whose results differ each time or in each process: random values, the time, threads and
+ * hosts.
+ */
 final class Unrepeatable {
 
     private static final Map<Class<?>, Set<String>> METHODS = Map.of(
@@ -31,13 +34,14 @@ final class Unrepeatable {
             Random.class.getName());
 
     /**
-     * The class is named by a string, because a test forbids the library to use classes that read the system's clock.
+     * A name is used instead of the class, because a test forbids this library to use classes that read the system's
+     * clock.
      */
     private static final String CALENDAR = "java.util.Calendar";
 
     private Unrepeatable() {}
 
-    /** @throws RuntimeException the listener's refusal, if the call returns another value for a redelivery */
+    /** @throws RuntimeException if the call returns another value for a redelivery */
     static void refuse(Executable called, Refusal refusal) {
         if (isUnrepeatable(called)) {
             throw refusal.of(

@@ -1,6 +1,6 @@
 /**
- * Internal: the expressions that name a message's key and fingerprint, parsed and read when the application starts, and
- * evaluated for each message.
+ * Internal: key and fingerprint expressions, which are checked when the application starts, and evaluated for each
+ * message.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim} and {@code listener.message}.
  */

@@ -11,7 +11,7 @@ import io.exactlyonce.listener.startup.SharedQueues;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-/** Prepares container factories with the engine of the application. */
+/** Prepares the application's container factories, so that listeners claim keys. */
 public final class ContainerPreparation implements ExactlyOnceContainerFactoryConfigurer {
 
     private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
@@ -26,14 +26,12 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
     /**
      * Makes a preparation.
      *
-     * @param environment has the property that decides on missing queues. Without the property, a missing queue fails
-     *     startup. Spring Cloud AWS alone would create the queue, with a visibility timeout of 30 s and no dead-letter
-     *     queue
+     * @param environment has the property that decides what happens if a queue is missing. By default startup fails.
+     *     Spring Cloud AWS alone would create the queue, with a visibility timeout of 30 s and no dead-letter queue
      * @param virtualThreads whether handlers run on virtual threads if the application names no executor
-     * @param engine checks the claim store when a container is made; each message source waits for that check before it
-     *     polls
-     * @param observing adds observers to containers of listeners in observe mode. Nothing else of these containers is
-     *     changed
+     * @param engine checks the claim store when a container is made. Polling waits for the result of this check
+     * @param observing adds observers to containers of listeners in observe mode, and changes nothing else of these
+     *     containers
      * @param queues logs at WARN if listeners share a queue or a scope with different settings
      * @param pools logs at WARN if handlers need more connections than a pool has
      */

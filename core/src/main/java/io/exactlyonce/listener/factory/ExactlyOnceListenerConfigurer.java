@@ -14,9 +14,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Creates all beans with listeners, and then adds our argument resolver and our handler methods to those of the
- * application. This configurer must be the last one, because a later one could replace what this one adds. Startup
- * fails in that case.
+ * Creates all beans with listeners, and then adds this library's argument resolver and handler methods to those of the
+ * application. This configurer must be the last one, because a later one could replace what is added here. Startup
+ * fails if a later one does so.
  */
 public final class ExactlyOnceListenerConfigurer
         implements SqsListenerConfigurer, ApplicationListener<ContextRefreshedEvent> {
@@ -42,7 +42,8 @@ public final class ExactlyOnceListenerConfigurer
         if (beans instanceof ConfigurableListableBeanFactory all) {
             new ListenerBeans(all).createAll();
         }
-        // Our resolver comes first, because Spring Cloud AWS's last resolver treats every parameter as the payload.
+        // This library's resolver comes first, because Spring Cloud AWS's last resolver treats every parameter as the
+        // payload.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
@@ -52,7 +53,7 @@ public final class ExactlyOnceListenerConfigurer
 
     /**
      * Rejects listeners in a child context without this library. The check runs when the child context starts, because
-     * this context does not know its children earlier.
+     * its parent does not know it earlier.
      */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent started) {

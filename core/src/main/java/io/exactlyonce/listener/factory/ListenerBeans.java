@@ -15,11 +15,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container. Spring
- * Cloud AWS finds the listeners of a bean when the bean is created, but it makes containers only once, after the
- * singletons are created. So this class creates lazy beans before the containers, and fails startup for beans that can
- * only be created later. If the declared type of a bean does not show its listeners, the later creation of the bean
- * fails.
+ * Makes sure that each listener gets a container. Spring Cloud AWS finds listeners when their beans are created, but
+ * makes containers only once, after the singletons are created. If a bean were created later, its listeners would
+ * silently get no container. So this class creates lazy beans in time, and fails startup for beans that can only be
+ * created later. If the declared type of a bean does not show its listeners, the later creation of the bean fails.
  */
 final class ListenerBeans implements BeanPostProcessor {
 
@@ -31,10 +30,10 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Creates beans that have listeners and do not exist yet. Fails if such a bean can only be created later. Must be
-     * called before containers are made.
+     * Creates beans that have listeners and do not exist yet. Must be called before containers are made.
      *
-     * @throws InvalidListenerException if a container cannot be made for a listener
+     * @throws InvalidListenerException if a listener would get no container, for example because its bean can only be
+     *     created later
      */
     void createAll() {
         Set<String> names = new LinkedHashSet<>(List.of(beans.getBeanDefinitionNames()));
@@ -54,8 +53,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether Spring Cloud AWS has seen the creation of a bean's object. Returns false for an object that was
-     * registered ready-made, and for the object of a {@code FactoryBean}, which may be created later.
+     * Returns whether Spring Cloud AWS has seen the creation of a bean. It sees no creation of an object that was
+     * registered ready-made. The object of a {@code FactoryBean} may be created later.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
@@ -98,7 +97,7 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Rejects a context that has listeners but not this library, because no container is made for them.
+     * Rejects listeners in a context without this library, because no containers are made for them.
      *
      * @param other a parent or a child of the context with this library
      * @param relation {@code parent} or {@code child}

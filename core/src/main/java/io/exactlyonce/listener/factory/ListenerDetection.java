@@ -12,8 +12,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Registers Spring Cloud AWS's detection of listener methods if it is not registered yet. An application may exclude
- * Spring Cloud AWS's auto-configuration for SQS, and without the detection its listeners would never start.
+ * Registers Spring Cloud AWS's detection of listener methods if it is missing. The detection is missing if an
+ * application excludes Spring Cloud AWS's auto-configuration for SQS. Without it, listeners would never start.
  */
 public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
 

@@ -68,8 +68,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // The endpoint is prepared already: another prepared factory delegates to this one, and prepares the
-            // container itself.
+            // Another prepared factory has called this one. It has prepared the endpoint, and will prepare the
+            // container.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -116,13 +116,13 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // Each container waits for the check of the claim store when it starts. This container does not start with
-            // the application, so the check runs here: startup must fail if claims cannot be stored.
+            // A container waits for the check of the claim store when it starts. This container does not start with the
+            // application, so the result is awaited here: startup must fail if claims cannot be stored.
             with.engine.readiness().run();
         }
     }
 
-    /** Adds the engine's settings to those of the application. */
+    /** Adds this library's options to those of the application. */
     private void configure(
             String id, SqsContainerOptions configured, SqsContainerOptionsBuilder options, ContainerSettings settings) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
@@ -148,8 +148,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
             options.listenerMode(ListenerMode.BATCH);
         }
         if (!settings.hasOwnExecutor() && with.virtualThreads) {
-            // Spring Cloud AWS ignores Spring Boot's property for virtual threads, so the executor is set here. It
-            // needs no limit, because the number of messages in flight limits the number of threads.
+            // Spring Cloud AWS ignores Spring Boot's property for virtual threads, so the executor is set here. Its
+            // number of threads needs no limit, because the number of messages in flight has one.
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(id + "-");
             threads.setVirtualThreads(true);
             options.componentsTaskExecutor(threads);
