@@ -12,7 +12,7 @@ final class Utf8Buffer {
     private static final int SMALL = 1 << 10;
     private static final int MOST_KEPT = 1 << 16;
 
-    /** Space for one character: its UTF-8 has at most four bytes, and its escape at most six. */
+    /** Space that is always enough for one character. */
     private static final int LONGEST = 6;
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);

@@ -34,9 +34,9 @@ import org.springframework.context.support.AbstractApplicationContext;
  * are made visible again at once. SQS does not deliver them while the first message is in flight, so the order is kept.
  *
  * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue. The later
- * messages of its group are then handled. They were received just as often. If they were returned, SQS would move them
- * to the dead-letter queue, too. The redrive policy may have changed, so it is read again before they are handled. If
- * it cannot be read, they are returned, because order has priority.
+ * messages of its group are then handled. They were received just as often, so if they were returned, SQS would move
+ * them to the dead-letter queue, too. The redrive policy may have changed, so it is read again before the group
+ * continues. If the policy cannot be read, the later messages are returned, because order has priority.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
@@ -223,8 +223,9 @@ final class Dispatcher {
 
     /**
      * Ends a delivery, and returns whether its message is to be deleted. A delivery may have no outcome, for example
-     * because an interceptor has dropped its message. Until the stop gives up handlers, such a message is returned with
-     * backoff. Otherwise SQS would redeliver the message immediately, again and again.
+     * because an interceptor has dropped its message. As long as the listener runs, or its stop waits for handlers,
+     * such a message is returned with backoff. Without backoff, SQS would redeliver the message immediately, again and
+     * again.
      */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver

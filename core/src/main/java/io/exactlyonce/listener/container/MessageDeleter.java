@@ -44,9 +44,9 @@ public final class MessageDeleter {
     private static final String ENTRY = "Deleting messages";
 
     /**
-     * Limit of the time in the buffer, whatever the container's options say. A buffered message is still in flight, so
-     * on a FIFO queue the next messages of its group wait. With a long interval, or a number of deletes that is never
-     * reached, they could wait for up to 12 hours.
+     * Limit of the time for which a delete is buffered, whatever the container's options say. The message of a buffered
+     * delete is still in flight, so on a FIFO queue the next messages of its group wait. With a long interval, or a
+     * number of deletes that is never reached, they could wait for up to 12 hours.
      */
     public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
@@ -100,7 +100,7 @@ public final class MessageDeleter {
 
     /**
      * @param options contain the number of deletes to buffer, and the interval. By default no delete is buffered for a
-     *     FIFO queue, because SQS delivers the next messages of a group only after the earlier ones are deleted
+     *     FIFO queue, because the next messages of a group must wait for it
      * @param callback is notified of deletes
      */
     MessageDeleter(

@@ -23,7 +23,8 @@ import org.springframework.messaging.Message;
  * reason, but not the body, which may contain a card number.
  *
  * <p>On a FIFO queue, later messages of the same group are also returned, so that they do not overtake the unreadable
- * message. If that message was on its last receive, they are handled, because SQS will not deliver that message again.
+ * message. If the unreadable message was on its last receive, SQS will not deliver it again, so the later messages are
+ * handled.
  *
  * <p>Each message gets its claim here. Afterwards a large payload is dropped to save memory, and is made again when a
  * thread is free for the handler.

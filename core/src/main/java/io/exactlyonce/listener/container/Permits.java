@@ -10,10 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Permits to receive messages, one for each message. Spring Cloud AWS's own back-pressure handler is not used to count
  * them, because it waits too long in two cases:
+ *
  * <ul>
- * <li>It waits up to {@code maxDelayBetweenPolls}, by default 10 s, until the permits of a whole poll are free.
- * <li>While a listener is idle, it permits only one poll at a time. It waits up to {@code maxDelayBetweenPolls} for the
- * end of that poll, even if the poll has already returned all messages that it requested.
+ *   <li>It waits up to {@code maxDelayBetweenPolls}, by default 10 s, until the permits of a whole poll are free.
+ *   <li>While a listener is idle, it permits only one poll at a time. It waits up to {@code maxDelayBetweenPolls} for
+ *       the end of that poll, even if the poll has already returned all messages that it requested.
  * </ul>
  *
  * <p>Messages that become visible during such a wait would be received only afterwards. If the application has a

@@ -138,7 +138,7 @@ final class PrefetchLimiter<M> {
 
     /**
      * Starts the handlers that may start now, one after the other in a loop. A handler may end at once and start the
-     * next one. Nested calls could overflow the stack.
+     * next one. Without the loop, such nested calls could overflow the stack.
      */
     void proceed() {
         if (starting.get() != null || isNothingWaiting()) {

@@ -78,10 +78,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /**
-     * Stands for the context of a backoff policy that makes no context, because it remembers nothing between failed
-     * polls.
-     */
+    /** Used for a backoff policy that returns no context, because it remembers nothing between failed polls. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;

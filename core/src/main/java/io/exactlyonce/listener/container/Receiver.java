@@ -91,10 +91,10 @@ record Receiver(
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
-     * Returns the timeouts of receive requests. If a timeout of the client is shorter than the wait of a poll, it
-     * begins at the end of the wait. Otherwise each poll of an idle queue would fail, and messages that SQS sends to a
-     * failed poll would be invisible until their visibility timeouts end. If the client has no timeout, a limit is set
-     * anyway, because an answer that never ends would keep its connection forever.
+     * Returns the timeouts of receive requests. If a timeout of the client is shorter than the wait of a poll, the
+     * timeout begins when the wait ends. Otherwise each poll of an idle queue would fail. If SQS sent messages to a
+     * failed poll, they would be invisible until their visibility timeouts end. If the client has no timeout, a limit
+     * is set anyway, because an answer that never ends would keep its connection forever.
      *
      * @param wait how long a poll waits for messages
      * @param repetitions is notified of the SDK's repetitions

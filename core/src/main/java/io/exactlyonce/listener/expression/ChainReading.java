@@ -17,8 +17,8 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
  * Checks chains such as {@code #order.customer.name.trim()} when the application starts, link by link. A link is a
- * property, a method call or an index such as {@code [0]}. If no value of the type before a link can have the link,
- * startup fails. If a subclass of that type may have it, startup continues.
+ * property, a method call or an index such as {@code [0]}. If the type of a value cannot have the next link, startup
+ * fails. If a subclass of that type may have the link, startup continues.
  */
 final class ChainReading {
 

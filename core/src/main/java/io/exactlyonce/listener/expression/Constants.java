@@ -24,7 +24,7 @@ final class Constants {
      * Computes the value of a node if the node is constant. Otherwise returns {@code read}.
      *
      * @param read what is known about the node so far
-     * @param target the value before the node in a chain; {@code null} if there is none
+     * @param target the value before the node, such as {@code #order} before {@code .id}; {@code null} if there is none
      * @param parts what is known about the node's operands or arguments
      */
     Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {

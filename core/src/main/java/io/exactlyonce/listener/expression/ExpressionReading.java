@@ -62,10 +62,7 @@ final class ExpressionReading {
         this.constants = new Constants(types);
     }
 
-    /**
-     * Reads the whole expression. Returns a function for each of its variables, which makes the variable's value. Each
-     * function is found by the variable's name.
-     */
+    /** Reads the whole expression. Returns a map from the name of each variable to a function that makes its value. */
     Map<String, Argument.Value> read(SpelNode root) {
         results.requireOwn(result(root));
         return sources.variables();
@@ -114,8 +111,8 @@ final class ExpressionReading {
     /**
      * Reads a part of the expression.
      *
-     * @param scope the item inside a selection or projection, where names without {@code #} are properties of the item;
-     *     {@code null} elsewhere
+     * @param scope the item of the selection or projection around this part; {@code null} if there is none. Names
+     *     without {@code #} are properties of this item
      */
     private Known read(SpelNode node, @Nullable Known scope) {
         if (node instanceof CompoundExpression) {
@@ -207,7 +204,9 @@ final class ExpressionReading {
         return constants.folded(node, Known.of(Map.class, origin(parts)), null, parts);
     }
 
-    /** @param target the value before the link, to which the link belongs; {@code null} if there is none */
+    /**
+     * @param target the value before the link, such as {@code #order} before {@code .id}; {@code null} if there is none
+     */
     private Known link(SpelNode node, @Nullable Known target, @Nullable Known scope) {
         if (!isLink(node)) {
             return read(node, target);

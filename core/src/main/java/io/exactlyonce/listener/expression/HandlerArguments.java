@@ -105,8 +105,8 @@ public final class HandlerArguments {
     }
 
     /**
-     * Returns the types of variables whose properties may be a key, by the names of the variables. Error texts suggest
-     * these properties. The payload comes last, unless an argument is called {@code payload}.
+     * Returns a map from names of variables to their types. Error texts suggest properties of these types as the key.
+     * The payload comes last, unless an argument is called {@code payload}.
      */
     Map<String, ResolvableType> owners() {
         Map<String, ResolvableType> owners = new LinkedHashMap<>();

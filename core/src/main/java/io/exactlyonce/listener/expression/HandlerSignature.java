@@ -108,8 +108,8 @@ public record HandlerSignature(
     }
 
     /**
-     * Returns an argument's type. Type variables are replaced by those of the bean's class. An argument that takes all
-     * headers has the type {@code MessageHeaders}.
+     * Returns an argument's type. If the type is a type variable such as {@code T}, the type argument of the bean's
+     * class replaces it. An argument that takes all headers has the type {@code MessageHeaders}.
      */
     ResolvableType type(int index) {
         ResolvableType declared = ResolvableType.forMethodParameter(method, index, type);

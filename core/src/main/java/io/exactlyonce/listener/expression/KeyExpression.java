@@ -84,7 +84,7 @@ public final class KeyExpression {
     private final TypeLocator types;
     private final BeanResolver beans;
 
-    /** A function for each variable's name, which makes the variable's value. */
+    /** Maps the name of each variable to a function that makes the variable's value. */
     private final Map<String, Argument.Value> variables;
 
     private final boolean readsHeaders;

@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * Says how much a value depends on the message. The constants are ordered from the least to the most. If a value is
-     * made of two others, it depends on the message as much as the more dependent one.
+     * Says how much a value depends on the message. The constants are in order: a later one depends more on the
+     * message. If a value is made of two others, the later of their two constants applies.
      */
     enum Origin {
         /** The value is the same for all messages. */

@@ -31,8 +31,8 @@ final class Members extends ReflectivePropertyAccessor {
     }
 
     /**
-     * Returns the method or field that SpEL reads for a property of a class, such as {@code T(Order).MAX}: a static one
-     * of this class, or a getter of {@code Class}.
+     * Returns the method or field that SpEL reads for a property of a class, such as {@code T(Order).MAX}: a static
+     * method or field, or a getter of {@code Class}.
      */
     @Nullable Member staticProperty(Class<?> type, String name) {
         Method getter = findGetterForProperty(name, type, true);
@@ -86,7 +86,10 @@ final class Members extends ReflectivePropertyAccessor {
                 && !member.getName().equals(property);
     }
 
-    /** Returns the type of a property. Type variables are replaced by those of the type that has the property. */
+    /**
+     * Returns the type of a property. If the type is a type variable such as {@code T}, the owner's type argument
+     * replaces it.
+     */
     static ResolvableType type(Member member, ResolvableType owner) {
         ResolvableType declaring = owner.as(member.getDeclaringClass());
         return member instanceof Field field

@@ -53,7 +53,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         }
     }
 
-    /** Returns whether a value of this type can be a key or fingerprint. */
+    /** Returns whether a value of this type can be a key or fingerprint, as far as this is known. */
     private boolean isUsable(Known value) {
         if (value.isUnknown() || !isCertain(value)) {
             return true;

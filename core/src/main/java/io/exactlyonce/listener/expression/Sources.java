@@ -54,8 +54,7 @@ final class Sources {
     }
 
     /**
-     * Returns a function for each variable that the expression reads, by the variable's name. It makes the variable's
-     * value.
+     * Returns a map from the name of each variable in the expression to a function that makes the variable's value.
      */
     Map<String, Argument.Value> variables() {
         return Map.copyOf(variables);

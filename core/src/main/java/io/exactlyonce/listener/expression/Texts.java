@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 
 /**
  * Rejects texts that differ in each JVM, which are the results of {@code Object.toString()} and {@code
- * Object.hashCode()}. A redelivery would have another key.
+ * Object.hashCode()}. With such a text, a redelivery would have another key or fingerprint.
  */
 final class Texts {
 

@@ -42,8 +42,8 @@ public final class ExactlyOnceListenerConfigurer
         if (beans instanceof ConfigurableListableBeanFactory all) {
             new ListenerBeans(all).createAll();
         }
-        // This library's resolver comes first, because Spring Cloud AWS's last resolver treats every parameter as the
-        // payload.
+        // Spring Cloud AWS's last resolver treats every parameter as the payload, so this library's resolver comes
+        // first.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));

@@ -53,8 +53,9 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether Spring Cloud AWS has seen the creation of a bean. It sees no creation of an object that was
-     * registered ready-made. The object of a {@code FactoryBean} may be created later.
+     * Returns whether Spring Cloud AWS has seen the creation of a bean. Returns false for an object that was registered
+     * ready-made, because nothing created it. Also returns false for the object of a {@code FactoryBean}, which may be
+     * created later.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
