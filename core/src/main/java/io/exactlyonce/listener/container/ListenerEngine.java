@@ -14,7 +14,7 @@ import io.exactlyonce.time.EngineScheduler;
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
  * @param breakers pause listeners while their claims get no answer
- * @param observer is notified when a listener begins or ends to receive from a queue
+ * @param observer is notified of received messages, changed queues, and listeners that start or stop
  * @param scheduler tells the time, and runs tasks later
  * @param audit throws if a listener must not receive from its queue
  * @param line logs a summary of a listener that starts
