@@ -25,7 +25,7 @@ import tools.jackson.databind.annotation.JsonDeserialize;
  * The payload type that a handler takes, with its type arguments. Spring Cloud AWS alone would ignore the type
  * arguments: an {@code Envelope<Order>} would contain a map instead of an order.
  *
- * @param full a parameter of the full type, which Spring's converters need to read it; {@code null} if the class alone
+ * @param full a parameter of the full type, which Spring's converters need to read it. Absent if the class alone
  *     is enough
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
