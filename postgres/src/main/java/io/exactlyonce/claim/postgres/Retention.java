@@ -127,7 +127,11 @@ public final class Retention {
     /** Waits between two batches. */
     public interface Pause {
 
-        /** @throws InterruptedException if the thread must stop */
+        /**
+         * Waits this long.
+         *
+         * @throws InterruptedException if the thread must stop
+         */
         void of(Duration length) throws InterruptedException;
     }
 
