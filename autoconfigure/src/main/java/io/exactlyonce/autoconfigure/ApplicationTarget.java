@@ -12,8 +12,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**
- * Reads where to connect from the application's primary {@code DataSource}, when a claim first needs a connection. So
- * an application without claims needs no {@code DataSource}.
+ * Takes address, user and password of the claim database from the application's primary {@code DataSource}. This bean
+ * is looked up only when the first claim needs a connection, so an application without claims needs no {@code
+ * DataSource}.
  */
 final class ApplicationTarget implements Supplier<Target> {
 

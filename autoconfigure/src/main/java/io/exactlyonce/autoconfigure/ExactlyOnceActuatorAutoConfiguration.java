@@ -140,8 +140,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
 
         /**
          * Counts parked keys every 30 s on its own thread, so that a scrape of the meters never waits for the store.
-         * Counting begins when the store was found ready. So an application that never uses claims makes no requests to
-         * the store.
+         * Counts nothing until the store has passed its first check. Listeners and {@code ExactlyOnceOperations} start
+         * this check, so an application without them makes no requests to the store.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(

@@ -110,8 +110,9 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /**
-     * Properties of the optional observability module, which checks them itself. An application without this module may
-     * also set them, because several applications may share a configuration.
+     * Groups of properties that this class must not report as unknown. The optional observability module reads and
+     * checks them. An application without this module may also set them, because several applications may share a
+     * configuration.
      */
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
@@ -127,8 +128,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final StoredResults results;
 
     /**
-     * Creates the objects that several beans share. The store and the JSON mapper must not depend on beans that this
-     * object creates, because Spring calls this constructor first.
+     * Creates the objects that several beans of this class share. Spring needs this constructor before it can create
+     * any of these beans. So the claim store and the JSON mapper must not depend on one of them.
      */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
@@ -175,8 +176,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Closes the {@link GroupCommitClaimStore}. Spring has already closed the beans that use it, and closes the store
-     * later.
+     * Closes the {@link GroupCommitClaimStore}, which sends claims to the claim store in batches. Spring calls this
+     * method after it has closed the beans that make claims, and before it closes the claim store.
      */
     @Override
     public void destroy() {
@@ -244,9 +245,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Checks the listener ids in the properties. Then starts two periodic tasks: renewals, and lookups of keys for
-     * which deliveries wait. Both tasks start before the listeners and stop after them, because handlers and
-     * acknowledgements need renewals until they finish.
+     * Checks the listener ids in the properties, and then starts two periodic tasks. One task renews visibility
+     * timeouts and leases. The other task helps deliveries that wait because another worker owns their key: it looks up
+     * whether the key is free. Both tasks stop after the listeners, because running handlers still need renewals.
      */
     @Bean
     PeriodicTaskLifecycle exactlyOncePeriodicTasks(
@@ -329,8 +330,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Makes the library's configurer for Spring Cloud AWS the last one. Otherwise the configurer of an application or
-     * another library could replace its settings.
+     * Makes the library's configurer for Spring Cloud AWS run last. Otherwise the configurer of an application or of
+     * another library could overwrite the library's settings.
      */
     @Bean
     static BeanDefinitionRegistryPostProcessor exactlyOnceListenerConfigurerIsLast() {
@@ -374,8 +375,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
-        // Binds the properties by hand, because Spring creates advice before it can create the bean with the
-        // properties.
+        // Spring creates the advisor before it can create the properties bean, so the properties are bound here by
+        // hand.
         ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
     }
@@ -395,7 +396,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerModes(environment, properties.mode(), own);
     }
 
-    /** Lazy, like {@link ObservedClaims}, because only listeners in observe mode need these beans. */
+    /** Lazy, because only listeners in observe mode need this bean. */
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
@@ -403,8 +404,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Creates the bean that records claims in observe mode. Its thread checks the store, and may create the claim
-     * table, while startup continues. The thread's task queue has no limit, because {@link ObservedClaims} has its own.
+     * Creates the bean that records claims in observe mode. The bean has its own thread, so startup does not wait for
+     * the check of the claim store. The thread's task queue needs no limit, because {@link ObservedClaims} already
+     * limits how many claims wait to be recorded.
      */
     @Bean
     @Lazy

@@ -95,7 +95,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            // Jersey also answers the path with a slash at its end, so the two paths may differ.
+            // Uses contains(..) instead of equals(..), because Jersey also serves the page if the request's path ends
+            // with a slash.
             if (path != null && asked.contains(path)) {
                 HEADERS.forEach(response::setHeader);
             }

@@ -48,8 +48,8 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     /**
-     * Returns a listener's first property, to show where the listener is configured. The listener's id alone has no
-     * origin.
+     * Returns the name of a property of the listener. Spring knows the file and line of such a property (for example
+     * {@code exactly-once.listeners.orders.lease}), but not of the listener's id.
      */
     private static ConfigurationPropertyName firstWithin(
             ConfigurationPropertyName group, ConfigurationPropertySource source) {

@@ -92,7 +92,7 @@ final class ExactlyOnceManagementConfiguration {
         @Override
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
-            // Both parts of the path are already decoded and have no path parameters, so they can be compared.
+            // Unlike the request's URI, the servlet path and the path info are decoded and have no path parameters.
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
             if (!isOf(path, asked)) {
                 chain.doFilter(request, response);

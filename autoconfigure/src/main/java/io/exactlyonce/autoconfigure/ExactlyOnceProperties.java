@@ -78,8 +78,8 @@ public record ExactlyOnceProperties(
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
-        // All waiting deliveries are looked up in one statement, which may take an advisory lock for each key.
-        // PostgreSQL has room for only some thousands of locks.
+        // One statement looks up the keys of all waiting deliveries, and may take an advisory lock for each key.
+        // PostgreSQL has room for only some thousands of locks, so the number of waiting deliveries is limited.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
@@ -156,8 +156,8 @@ public record ExactlyOnceProperties(
         }
 
         /**
-         * If this listener has no lease, retention or delays of its own, uses those for all listeners. Other missing
-         * settings stay missing, because the annotation may have them.
+         * Returns this listener's settings. If lease, retention or delays are missing, they are taken from the settings
+         * for all listeners. Other settings may be missing, because the listener's annotation can contain them.
          */
         Listener or(Listener all) {
             return new Listener(
@@ -346,7 +346,7 @@ public record ExactlyOnceProperties(
             }
         }
 
-        /** Returns the database and the credentials from URL, user and password; {@code null} without a URL. */
+        /** Returns the database for claims that these properties name; {@code null} if there is no URL. */
         ClaimPool.@Nullable Target target() {
             return url == null
                     ? null

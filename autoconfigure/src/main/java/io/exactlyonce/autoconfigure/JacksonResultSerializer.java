@@ -11,16 +11,16 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Writes and reads results as JSON, with a copy of the application's mapper. The copy never lets stored text choose a
- * class by name, even if the application's mapper does.
+ * Writes and reads results as JSON, with a copy of the application's mapper. The application's mapper may create an
+ * object of any class that the stored JSON names. The copy never does this, because it would be unsafe.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
 
     /**
-     * Types that {@link #whyUnreadable} has accepted. This check is expensive, because it usually throws an exception
-     * and catches it. The set stays small, because an application has few result types.
+     * Cache of the types that {@link #whyUnreadable} has accepted. Checking a type is expensive, because Jackson
+     * usually throws an exception. The set stays small, because an application has few result types.
      */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
@@ -48,9 +48,9 @@ final class JacksonResultSerializer implements ResultSerializer {
     }
 
     /**
-     * Returns why results of this type can never be read; {@code null} if they can. The check reads an empty JSON
-     * object as this type. Most types reject it, but can be read from other JSON. Only an {@link
-     * InvalidDefinitionException} means that the type can never be read.
+     * Returns why no result of this type can ever be read; {@code null} if results can be read. To find out, the method
+     * tries to read an empty JSON object as this type, which often fails. Only an {@link InvalidDefinitionException}
+     * means that the type itself is unreadable. Any other exception means that an empty object does not fit the type.
      */
     @Override
     public @Nullable String whyUnreadable(Type type) {
@@ -62,7 +62,7 @@ final class JacksonResultSerializer implements ResultSerializer {
         } catch (InvalidDefinitionException unreadable) {
             return unreadable.getOriginalMessage();
         } catch (JacksonException unfit) {
-            // This type can be read from JSON of another form.
+            // An empty object does not fit this type, but other JSON may.
         }
         readable.add(type);
         return null;

@@ -35,9 +35,9 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Returns a lower phase than containers and the web server have, so the task starts before them and stops after
-     * them. Both may hold claims until they have stopped. Spring Boot's web server has at least {@code DEFAULT_PHASE -
-     * 2048}.
+     * Returns a lower phase than listener containers and the web server have. Spring starts low phases first and stops
+     * them last. So the task runs as long as listeners and HTTP requests may hold claims. Spring Boot's web server has
+     * at least {@code DEFAULT_PHASE - 2048}.
      */
     @Override
     public int getPhase() {

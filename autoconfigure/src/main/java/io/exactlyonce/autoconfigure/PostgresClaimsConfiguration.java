@@ -65,8 +65,9 @@ class PostgresClaimsConfiguration {
     private final Map<String, Duration> leases;
 
     /**
-     * Number of connections that delete expired claims: 1, or 0 if deletion is off. The library's own pool gets this
-     * connection in addition to those for claims. A marked {@code DataSource} must lend one of its connections.
+     * Number of connections that delete expired claims: 1, or 0 if deletion is off. The library's own pool gets an
+     * extra connection for this. A {@code DataSource} with {@link ExactlyOnceDataSource} gets none, so the deletion
+     * uses one of its connections for claims.
      */
     private final int forCleanup;
 
@@ -111,8 +112,8 @@ class PostgresClaimsConfiguration {
 
     /**
      * Requires that each configured lease is longer than the pool's connection timeout. Otherwise a lease could expire
-     * while its renewal waits for a connection. Without a configured lease, the lease is the visibility timeout, which
-     * the audit checks.
+     * while its renewal waits for a connection. If no lease is configured, the queue's visibility timeout is the lease.
+     * This timeout is not known yet, so it is not checked here.
      */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
@@ -150,11 +151,11 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Limits how many batches of claims are at the database at the same time. Some connections of the pool must stay
-     * free: for renewals, for lookups of keys, and for the deletion of expired claims. A {@code DataSource} that the
-     * application marked also keeps connections free for operators.
+     * Limits how many batches of claims use the database at the same time, so that some connections of the pool stay
+     * free. Renewals, lookups of keys and the deletion of expired claims need these connections. If the pool is the
+     * application's own, operators need some, too.
      *
-     * <p>A claim waits for its batch at most as long as for a connection, or 3 s if that is longer.
+     * <p>A claim may wait 3 s until its batch is sent, or the pool's connection timeout if this is longer.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
@@ -181,8 +182,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Creates the check of the claim database. Spring calls this method after Flyway and Liquibase have run, even if
-     * beans are lazy.
+     * Creates the check of the claim database. Spring calls this method after Flyway and Liquibase have run, because
+     * their scripts may create the claim table.
      */
     @Bean
     @DependsOnDatabaseInitialization
@@ -201,8 +202,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Skips a periodic task until the claim database was found ready. So the task opens no connection in an application
-     * that never uses claims.
+     * Skips a periodic task until the claim database has passed its first check. Listeners and {@code
+     * ExactlyOnceOperations} start this check, so an application without them opens no connection.
      */
     private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
         return () -> {

@@ -24,8 +24,8 @@ public final class Bounds {
      */
     public static <T extends Comparable<T>> void require(String property, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
-            // Spring reads a number without a unit as milliseconds. Most values that are too short were meant as
-            // seconds, so the remedy mentions the unit.
+            // Spring reads a number without a unit as milliseconds. A user who writes 30 usually means seconds, so the
+            // remedy mentions the unit.
             String unit = value instanceof Duration ? ", with its unit, such as %s: 30 alone is 30 ms" : "";
             throw new InvalidPropertyException(
                     property,

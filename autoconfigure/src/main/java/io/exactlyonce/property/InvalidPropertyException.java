@@ -2,7 +2,7 @@ package io.exactlyonce.property;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 
-/** Thrown if the value of a property prevents claims, or if nothing reads a property. */
+/** Thrown if a property has a value that the library cannot use, or if the library has no property of this name. */
 public final class InvalidPropertyException extends ExactlyOnceSetupException {
 
     private final String property;
@@ -11,8 +11,8 @@ public final class InvalidPropertyException extends ExactlyOnceSetupException {
      * Creates an exception.
      *
      * @param property the property's full name
-     * @param problem the problem, with the value and the bound, but without secrets
-     * @param remedy the fix
+     * @param problem what is wrong, without secrets
+     * @param remedy how to correct it
      */
     public InvalidPropertyException(String property, String problem, String remedy) {
         super(problem, remedy, null);

@@ -38,8 +38,8 @@ public record UnknownProperties(
         /** Startup fails. */
         FAIL,
         /**
-         * The names are logged at WARN. Useful if several versions of an application share a configuration, because
-         * each version knows other names.
+         * The unknown names are logged at WARN. Useful while an old and a new version of an application share a
+         * configuration, because the old version does not know new properties.
          */
         WARN
     }
@@ -85,8 +85,9 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property is within a group. The group's own name counts only if it has no value, like a heading
-     * in YAML without entries. With a value, it is a mistake.
+     * Returns whether a property belongs to a group. A heading without entries in YAML (for example {@code audit:})
+     * counts as part of its group. If the heading itself has a value, the method returns false, so that this mistake is
+     * reported.
      */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
