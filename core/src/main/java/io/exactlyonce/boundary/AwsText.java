@@ -27,17 +27,18 @@ public final class AwsText {
     private static final Pattern QUOTED = Pattern.compile("(?s)(?<=\").+(?=\")");
 
     /**
-     * Matches the text from the first single quote to the last one. An apostrophe within a word does not count. A quote
-     * behind one of the listed words does not count either. It begins a name (for example of a parameter), and an
-     * operator needs this name for the fix.
+     * Matches the text from the first single quote to the last one. Skips apostrophes within a word, and quotes behind
+     * one of the listed words. The text behind such a word is a name (for example of a parameter), which an operator
+     * needs for the fix.
      */
     private static final Pattern SINGLE_QUOTED = Pattern.compile(
             "(?s)\\A((?>.*?(?<!\\b(?:at|not|service:|region|attribute|type|field|name|parameter) )(?<!\\w)'))"
                     + ".+(?='(?!\\w))");
 
     /**
-     * Matches the value behind a name and a colon, up to the text that the SDK appends. Lists only names whose values a
-     * sender chooses (for example {@code Invalid key}).
+     * Matches the value behind one of the listed names and a colon (for example behind {@code Invalid key:}). The value
+     * ends where the SDK has appended {@code (Service:}. Other names are not listed, because a sender cannot choose
+     * their values.
      */
     private static final Pattern BEHIND_COLON = Pattern.compile(
             "(?si)((?:\\bnumeric value|\\binvalid (?:receipt ?handle|message|key|(?:[\\w]+ )?value)\\b[\\w ]{0,80}): )"
@@ -67,9 +68,9 @@ public final class AwsText {
     }
 
     /**
-     * Finds messages of the SDK that contain values, and maps each to a copy without values. Callers also remove them
-     * from other exceptions, which may repeat an SDK message. The longest message comes first, because it may contain a
-     * shorter one.
+     * Returns the messages of AWS exceptions that contain values, each with a copy without values. Callers use this map
+     * to clean other exceptions, which may repeat these messages. A message may contain a shorter one, so the longest
+     * message comes first.
      *
      * @param failures a failure with all its causes and suppressed exceptions
      */
@@ -84,7 +85,7 @@ public final class AwsText {
     }
 
     /**
-     * Returns the exception's message, and the part of it that AWS wrote. Other exceptions may repeat either of them.
+     * Returns the exception's whole message, and only the part that AWS wrote. Other exceptions may repeat either text.
      */
     private static Stream<String> textsOf(Throwable failure) {
         String own = failure instanceof AwsServiceException answer && answer.awsErrorDetails() != null

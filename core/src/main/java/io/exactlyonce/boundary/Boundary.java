@@ -22,14 +22,17 @@ import org.slf4j.LoggerFactory;
  * lease have expired, the messages are redelivered, and their next attempts are in doubt. Only the container's permits
  * are released, because permits never expire.
  *
- * <p>Every {@link Throwable} is caught only here and at three other places: the call of a handler or reconciler, the
- * result serializer, and the observers.
+ * <p>Elsewhere, {@link Throwable} is caught only around code that may throw anything: handlers, reconcilers, actions,
+ * observers and the result serializer.
  */
 public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
-    /** The cleanup of a crash is tried at most 50 times. Other work may free memory between two tries. */
+    /**
+     * If the cleanup after a crash fails, it is repeated, up to 50 tries in total. Other code may free memory between
+     * two tries.
+     */
     private static final int MOST_CLEANUPS = 50;
 
     private static final long BETWEEN_CLEANUPS_MILLIS = 20;
@@ -59,8 +62,8 @@ public final class Boundary {
     }
 
     /**
-     * Runs work on deliveries or for waiting callers, and cleans up if it crashes. This method throws nothing, and
-     * allocates nothing itself.
+     * Runs work, and cleans up if the work crashes. Otherwise permits would stay taken, and callers would wait forever.
+     * This method throws nothing, and allocates no memory itself.
      *
      * <p>A thread that must never end should create {@code work} before its loop. Otherwise a lack of memory could end
      * the loop when it creates {@code work}.

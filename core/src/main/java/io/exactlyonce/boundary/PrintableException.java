@@ -40,14 +40,14 @@ public final class PrintableException extends Exception {
     private static final Set<String> WITHOUT_VALUES = Set.of("08", "25", "26", "28", "3D", "40", "53", "57", "58");
 
     /**
-     * SQLSTATE classes whose messages from PostgreSQL quote no value in the first line. They only name tables and
-     * constraints there. H2, MySQL and SQL Server quote the row of a duplicate key in that line.
+     * SQLSTATE classes for which PostgreSQL's messages quote no value in the first line, but only names of tables and
+     * constraints. Other databases may quote values there (for example the row of a duplicate key).
      */
     private static final Set<String> WITHOUT_VALUES_IN_POSTGRES = Set.of("0A", "23", "3F", "42", "54", "55", "XX");
 
     /**
-     * SQLSTATE of a syntax error. The other messages of class {@code 42} quote no values, but this one quotes the
-     * statement, a search query or a path.
+     * SQLSTATE of a syntax error. Its message quotes the statement, a search query or a path. All other messages of
+     * class {@code 42} quote no values.
      */
     private static final String SYNTAX = "42601";
 
@@ -74,7 +74,7 @@ public final class PrintableException extends Exception {
                 : copy(failure, isOfDatabase(failure), quotes, MOST_CAUSES);
     }
 
-    /** Returns the type of a failure's last cause, and the first line of the message of this cause. */
+    /** Describes a failure's last cause: the type of this cause, and the first line of its message. */
     public static String reason(Throwable failure) {
         return text(Causes.root(failure), true, AwsText.quotesIn(all(failure)), LONGEST_REASON);
     }
@@ -144,7 +144,7 @@ public final class PrintableException extends Exception {
 
     /**
      * Returns a failure's type, and its message without values. If the failure or one of its causes quotes a value,
-     * returns only the type and the SQLSTATE. The failure's message may repeat the message of its cause.
+     * returns only the type and the SQLSTATE. A cause matters because a failure often repeats the message of its cause.
      */
     private static String text(Throwable failure, boolean isCut, Map<String, String> quotes, int most) {
         String type = failure.getClass().getName();

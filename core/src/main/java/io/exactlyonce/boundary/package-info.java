@@ -1,6 +1,6 @@
 /**
- * Internal: runs the engine's work on threads of other libraries, and handles crashes there. Also contains the causes
- * of failures, safe texts for logs, and the hashes of keys. Every package may use it.
+ * Internal: handles crashes of the library's own code on threads of other libraries. Also contains the causes of
+ * failures, safe texts for logs, and the hashes of keys. Every package may use it.
  *
  * <p>This package uses no other package.
  */

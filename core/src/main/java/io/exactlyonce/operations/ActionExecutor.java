@@ -138,8 +138,8 @@ public record ActionExecutor(
     }
 
     /**
-     * Resolves the claim of an action that failed. Only logs a failure of the store, because the caller needs the
-     * action's own exception.
+     * Releases or parks the key of an action that failed. If this fails too, the failure is only logged, because the
+     * caller needs the action's own exception.
      */
     private void end(ClaimResolution resolution) {
         try {

@@ -7,14 +7,13 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Detects whether the transaction of a thread may still be rolled back. Spring cannot tell: it reports a transaction as
- * active until its last callback has returned, even if the callback runs after the commit. There are two such
- * callbacks:
+ * Tells whether the current thread's transaction may still be rolled back. Spring cannot tell, because it reports a
+ * transaction as active until all callbacks have returned. Two kinds of callbacks run after the commit:
  * <ul>
- * <li>{@code afterCompletion}, which also calls {@code @TransactionalEventListener} methods. Spring ends the
- * synchronization before this callback, and this shows that the transaction has ended.
- * <li>{@code afterCommit}. Spring changes nothing before this callback. So the listener adds its own {@code
- * afterCommit}, which runs first and marks the thread as committed.
+ * <li>{@code afterCommit}. This listener adds its own {@code afterCommit}, which runs before the others, and marks the
+ * thread as committed.
+ * <li>{@code afterCompletion}, which also calls {@code @TransactionalEventListener} methods. No mark is needed, because
+ * Spring ends the transaction's synchronization before this callback.
  * </ul>
  *
  * <p>Without this listener, code in {@code afterCommit} counts as part of the transaction.
@@ -30,9 +29,8 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Adds the {@code afterCommit} that marks the thread. Spring calls this method after all callbacks that could still
-     * prevent the commit. If there are no other callbacks, no application code runs in {@code afterCommit}, and no mark
-     * is needed.
+     * Adds the {@code afterCommit} that marks the thread. If the transaction has no callbacks, no application code can
+     * run after the commit, so no mark is needed.
      */
     @Override
     public void beforeCommit(TransactionExecution transaction) {
@@ -44,8 +42,8 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Marks the thread as committed, before any other {@code afterCommit} is called. The mark is removed while another
-     * transaction suspends the committed one.
+     * Marks the thread as committed, before any other {@code afterCommit} is called. A later callback may begin a new
+     * transaction. Until the new transaction ends, Spring suspends the old one, and the mark is removed.
      */
     private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 

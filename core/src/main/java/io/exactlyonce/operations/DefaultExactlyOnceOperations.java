@@ -7,7 +7,8 @@ import io.exactlyonce.delivery.InDoubtSettings;
 /**
  * Runs actions once per key, with the application's claim store.
  *
- * @param store throws if claims cannot be stored; called before each action, and does nothing after its first success
+ * @param store a check before each action. It throws if claims cannot be stored. After its first success, it does
+ *     nothing
  */
 public record DefaultExactlyOnceOperations(ActionExecutor executions, Runnable store) implements ExactlyOnceOperations {
 

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists the parked keys of the claim store, and applies operators' decisions to them.
  *
- * @param results writes the results that operators give
- * @param store throws if claims cannot be stored; called before each operation, and does nothing after its first
- *     success
+ * @param results writes a result as JSON when an operator completes a key with it
+ * @param store a check before each operation. It throws if claims cannot be stored. After its first success, it does
+ *     nothing
  */
 public record DefaultParkedKeys(ParkedClaims claims, StoredResults results, Runnable store) implements ParkedKeys {
 

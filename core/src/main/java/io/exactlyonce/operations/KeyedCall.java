@@ -16,9 +16,10 @@ import org.springframework.core.ParameterizedTypeReference;
 /**
  * A call that runs its action once for its key.
  *
- * @param store throws if claims cannot be stored; called before each action, and does nothing after its first success
+ * @param store a check before each action. It throws if claims cannot be stored. After its first success, it does
+ *     nothing
  * @param content the content that must be the same in all calls with this key; {@code null} to compare nothing
- * @param doubt policy for keys in doubt
+ * @param doubt what happens if the key is in doubt
  */
 record KeyedCall<X extends Throwable>(
         ActionExecutor executions,
