@@ -60,7 +60,8 @@ public final class BatchResult {
     }
 
     /**
-     * Returns this result with one more failed item. An item that this result already names keeps its first cause.
+     * Returns this result with one more failed item. If this result already has a cause for the item, that cause is
+     * kept.
      *
      * @param index the item's position in the handler's list, from 0. A position beyond the end of the list fails the
      *     whole batch

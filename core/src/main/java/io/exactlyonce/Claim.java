@@ -19,7 +19,7 @@ package io.exactlyonce;
 public interface Claim {
 
     /**
-     * Returns the key's namespace: the scope of the listener or of the call.
+     * Returns the key's namespace: the scope of the listener, or the scope given to {@link ExactlyOnceOperations#once}.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
@@ -73,8 +73,10 @@ public interface Claim {
     String downstreamKey();
 
     /**
-     * Returns an idempotency key for one of several calls or messages of the handler: the SHA-256 of scope, NUL, key,
-     * NUL and name, as 64 hexadecimal digits. The digits are different for each name, and the same for all attempts.
+     * Returns an idempotency key for one call that the handler makes, or one message that it sends. Use this method if
+     * the handler makes several calls or sends several messages, with a different name for each. All attempts at this
+     * claim's key return the same digits for the same name: the SHA-256 of scope, NUL, key, NUL and name, as 64
+     * hexadecimal digits.
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
      * @throws IllegalArgumentException if the name is blank, is longer than 512 characters, or contains a NUL character

@@ -5,7 +5,10 @@ import java.time.Duration;
 /** Thrown if another call or delivery owns the key. */
 public final class ClaimHeldException extends ExactlyOnceException {
 
-    /** A caller should wait at least 1 s. An owner whose lease has just expired may still be recording its outcome. */
+    /**
+     * Callers are told to wait at least 1 s, even if the owner's lease has already expired. The owner may still be
+     * recording its outcome.
+     */
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
     private final Duration retryAfter;

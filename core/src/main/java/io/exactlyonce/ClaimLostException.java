@@ -2,7 +2,7 @@ package io.exactlyonce;
 
 /**
  * Thrown if a claim is lost: its lease expired before it was renewed, or another worker took the key over. The handler
- * should stop, because another worker may repeat its later effects.
+ * should stop, because another worker may already do the same work.
  */
 public final class ClaimLostException extends ExactlyOnceException {
 

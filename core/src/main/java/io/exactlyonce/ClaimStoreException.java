@@ -12,7 +12,7 @@ public abstract class ClaimStoreException extends ExactlyOnceException {
      * @param scope the key's scope; {@code null} if the failure concerns no single key
      * @param keyHash the key's hash; {@code null} if the failure concerns no single key
      * @param message what has happened
-     * @param cause the store's failure; {@code null} if there is none, or if it could not be kept
+     * @param cause the store's failure; {@code null} if there is none
      */
     protected ClaimStoreException(
             @Nullable String scope, @Nullable String keyHash, String message, @Nullable Throwable cause) {

@@ -44,11 +44,12 @@ public interface ExactlyOnceEvent {
     record ClaimLost(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
-     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed. If
-     * the handler does not complete after that, the next attempt is in doubt. A batch has one event for each message.
+     * A handler ran longer than its listener's timeout and was interrupted. Its message and claim are no longer
+     * renewed. If the handler does not complete after that, the next attempt is in doubt. For a batch, one event is
+     * published for each message.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}. For a message without a key, which {@link
-     *     MissingKeyPolicy#RUN_UNPROTECTED} admits, a hash of the message's id
+     * @param keyHash the key's {@link Claim#keyHash()}. If the message has no key (see {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED}), a hash of the message's id
      * @param timeout the listener's timeout
      */
     record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout)
@@ -83,8 +84,8 @@ public interface ExactlyOnceEvent {
      * An attempt failed on the last receive of its message, so the queue moves the message to its dead-letter queue. If
      * the attempt parked its key, a {@link KeyParked} event is published as well.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}. For a message without a key, which {@link
-     *     MissingKeyPolicy#RUN_UNPROTECTED} admits, a hash of the message's id
+     * @param keyHash the key's {@link Claim#keyHash()}. If the message has no key (see {@link
+     *     MissingKeyPolicy#RUN_UNPROTECTED}), a hash of the message's id
      * @param receiveCount how often SQS has delivered the message
      * @param maxReceiveCount the {@code maxReceiveCount} of the queue's redrive policy
      * @param deadLetterQueue the name of the dead-letter queue, or {@code unknown}

@@ -3,9 +3,9 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The superclass of the library's exceptions. Thrown if the library could not do what was requested, or must not do it.
- * A call that can never succeed (for example because an argument is invalid) throws {@link IllegalArgumentException} or
- * {@link IllegalStateException} instead.
+ * The superclass of the library's exceptions. Thrown if the library cannot do what was requested (for example because
+ * the key is parked, or the claim store does not answer). A call with an invalid argument, or at a wrong time, throws
+ * {@link IllegalArgumentException} or {@link IllegalStateException} instead.
  */
 public abstract class ExactlyOnceException extends RuntimeException {
 

@@ -150,8 +150,8 @@ public @interface ExactlyOnceListener {
      * handler is not called for the key until an operator decides. The message is not deleted, so it ends in the
      * dead-letter queue.
      *
-     * <p>Subclasses of these types count as well. If a proxy has wrapped the handler's exception in another one, the
-     * handler's exception counts. Causes of the handler's exception do not count.
+     * <p>Subclasses of these types count as well. Only the exception that the handler throws counts, and not the causes
+     * of this exception. A proxy around the handler may wrap the exception in another one, which changes nothing.
      */
     Class<? extends Throwable>[] parkFor() default {};
 

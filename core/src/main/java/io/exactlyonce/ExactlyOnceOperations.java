@@ -86,7 +86,8 @@ public interface ExactlyOnceOperations {
          * doubt.
          *
          * @param type the type of the result. A type with type parameters needs a {@link ParameterizedTypeReference}.
-         *     {@code Object} and {@code Number} are rejected, because they do not say what their values are
+         *     {@code Object} and {@code Number} are rejected, because JSON does not say of which class such a result
+         *     was
          * @param action the work
          * @return the result as it is read back from its JSON, also for the first caller; {@code null} if the action
          *     returned {@code null}
@@ -128,10 +129,10 @@ public interface ExactlyOnceOperations {
     }
 
     /**
-     * Work under a claim.
+     * Code that a call runs once per key, and that returns a result.
      *
-     * @param <T> type of its result
-     * @param <X> type of its exception
+     * @param <T> type of the result
+     * @param <X> type of the exceptions that the code throws
      */
     @FunctionalInterface
     interface Action<T extends @Nullable Object, X extends Throwable> {
@@ -141,9 +142,9 @@ public interface ExactlyOnceOperations {
     }
 
     /**
-     * Work under a claim without a result.
+     * Code that a call runs once per key, and that returns nothing.
      *
-     * @param <X> type of its exception
+     * @param <X> type of the exceptions that the code throws
      */
     @FunctionalInterface
     interface VoidAction<X extends Throwable> {

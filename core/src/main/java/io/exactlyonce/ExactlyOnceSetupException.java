@@ -14,8 +14,8 @@ public abstract class ExactlyOnceSetupException extends ExactlyOnceException {
     /**
      * Creates an exception.
      *
-     * @param problem the problem, with the value
-     * @param remedy the fix
+     * @param problem what is wrong, with the value that is to blame
+     * @param remedy how to correct it
      * @param cause the cause; {@code null} if there is none
      */
     protected ExactlyOnceSetupException(String problem, String remedy, @Nullable Throwable cause) {

@@ -38,7 +38,7 @@ public final class ParkedClaim {
     }
 
     /**
-     * Makes a snapshot for a claim store that does not count failed attempts.
+     * Makes a snapshot for a claim store that does not count failures, so {@link #failures()} returns 0.
      *
      * @param scope the key's namespace
      * @param key the key as it is stored
@@ -46,8 +46,8 @@ public final class ParkedClaim {
      * @param attempt the number of the parked attempt, from 1
      * @param isInDoubt whether an attempt may have had effects that are not recorded
      * @param reason why the key was parked
-     * @param parkedAt the time at which the key was parked, not rounded, because the next page of a list continues
-     *     after it
+     * @param parkedAt the exact time at which the key was parked. If the time were rounded, the next page of a list
+     *     could skip or repeat keys
      */
     public static ParkedClaim of(
             String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, Instant parkedAt) {
@@ -64,8 +64,8 @@ public final class ParkedClaim {
      * @param failures the number of attempts that have thrown an exception since an operator last released the key
      * @param isInDoubt whether an attempt may have had effects that are not recorded
      * @param reason why the key was parked
-     * @param parkedAt the time at which the key was parked, not rounded, because the next page of a list continues
-     *     after it
+     * @param parkedAt the exact time at which the key was parked. If the time were rounded, the next page of a list
+     *     could skip or repeat keys
      */
     public static ParkedClaim of(
             String scope,

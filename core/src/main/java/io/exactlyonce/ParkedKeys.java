@@ -10,11 +10,11 @@ import org.springframework.lang.CheckReturnValue;
  * The parked keys of listeners and of {@link ExactlyOnceOperations}, and an operator's decisions on these keys. The
  * application context has this bean if the claim store can list parked claims. Thread-safe.
  *
- * <p>A decision names the claim as the operator saw it, and changes nothing if the key has another state by now. If a
- * decision throws, it may or may not be stored. Look up the key, or repeat the decision: a repetition is safe, because
- * only the first decision on a claim counts.
+ * <p>An operator first lists or looks up a parked claim, and then decides on it. The decision changes nothing if the
+ * key has another state by now. If a decision throws, it may or may not be stored. Look up the key, or repeat the
+ * decision: a repetition is safe, because only the first decision on a claim counts.
  *
- * <p>Lookups run one after the other, and so do decisions, so that operators do not delay claims. A call throws {@link
+ * <p>Operators must not delay claims, so only one lookup and one decision run at a time. A call throws {@link
  * ClaimStoreException} if its turn does not come in time, or if the store does not answer. A call throws {@link
  * ExactlyOnceSetupException} if the store cannot keep claims yet, for example because its table is missing.
  */
