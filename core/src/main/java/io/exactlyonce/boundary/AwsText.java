@@ -85,7 +85,8 @@ public final class AwsText {
     }
 
     /**
-     * Returns the exception's whole message, and only the part that AWS wrote. Other exceptions may repeat either text.
+     * Returns two texts: the exception's whole message, and the part of it that AWS wrote. Other exceptions may repeat
+     * either text.
      */
     private static Stream<String> textsOf(Throwable failure) {
         String own = failure instanceof AwsServiceException answer && answer.awsErrorDetails() != null
