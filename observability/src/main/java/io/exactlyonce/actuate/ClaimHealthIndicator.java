@@ -25,7 +25,7 @@ import org.springframework.boot.health.contributor.Health;
  *
  * <ul>
  *   <li>The store responds.
- *   <li>If the store is a database, it is a primary with the claim table.
+ *   <li>If the store is a database, the connection leads to a primary (not a replica), and the claim table exists.
  *   <li>The threads that renew visibility timeouts and leases have not stalled.
  *   <li>No listener is paused because the store does not respond.
  * </ul>
@@ -43,7 +43,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     private static final String CONTRIBUTOR = "exactlyOnce";
 
     /**
-     * If renewals were not checked for this time, the health is down. Normally they are checked ten times a second.
+     * If the thread that looks for due renewals has not run for this long, the health is down. Normally it runs ten
+     * times a second.
      */
     private static final Duration LATE = Duration.ofSeconds(2);
 
@@ -85,10 +86,10 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     }
 
     /**
-     * Sends a test request to the store. The request uses the same connections as claims, so it fails if they fail.
+     * Sends a test request to the store, through the connections that claims use.
      *
      * <p>If several callers ask for the health at the same time, only the first one sends a request. The others wait
-     * for it and return the same response.
+     * for its response and return the same.
      */
     private Map<String, Object> proof() {
         FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);

@@ -9,14 +9,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * The console's HTML page and its Content-Security-Policy header. Browsers then run only the page's own script and
- * style, because the policy contains their hashes. The page can send requests only to its own server.
+ * The console's HTML page and its Content-Security-Policy header. The policy contains hashes of the page's script and
+ * style, so browsers run no others. The page can send requests only to its own server.
  */
 final class ConsolePage {
 
     private static final String RESOURCE = "console.html";
 
-    /** A part of the policy that browsers ignore in a {@code <meta>} element. So only the HTTP header contains it. */
+    /**
+     * Forbids other pages to show the console in a frame. Browsers ignore this in a {@code <meta>} element, so only the
+     * HTTP header contains it.
+     */
     private static final String HEADER_ONLY = "; frame-ancestors 'none'";
 
     private static final ConsolePage PAGE = read();

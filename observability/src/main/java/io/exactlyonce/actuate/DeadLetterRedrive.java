@@ -117,7 +117,7 @@ public final class DeadLetterRedrive {
                 remedy = CREDENTIALS;
             }
         }
-        // An SqsException is logged without a stack trace, because the reason already contains SQS's error.
+        // An SqsException is logged without a stack trace, because the logged reason already quotes SQS's error.
         log.warn(
                 "Redriving {} failed: {}; {}",
                 source,

@@ -79,7 +79,7 @@ final class DeadLetters {
      * @param group the message group (FIFO and fair queues); masked if the caller may not see keys, because group names
      *     are often customer ids
      * @param isRedrivable whether the message can be sent back now
-     * @param reason why the message cannot be sent back. If it can be, why its key cannot be read. {@code null} if
+     * @param reason explains the problem: the message cannot be sent back, or its key cannot be read. {@code null} if
      *     there is no problem
      * @param claim the claim of the message's key, which often explains the failure; {@code null} if no claim was found
      *     or read
@@ -285,13 +285,13 @@ final class DeadLetters {
     }
 
     /**
-     * Searches one dead-letter queue for the chosen messages, and redrives those that it finds. If the request names
-     * hashes of keys, a key may have several messages. The search stops when a request has found {@link #MOST} messages
-     * in total.
+     * Searches one dead-letter queue for the chosen messages, and redrives those that it finds.
      *
-     * @param missing chosen ids or hashes that are not found yet. Found ones are removed
-     * @param found collects the found messages of all queues. The map's keys are message ids, and its values are hashes
-     *     of keys
+     * <p>If messages are chosen by the hashes of their keys, one hash can find several messages. So the search also
+     * stops when a request has found {@link #MOST} messages in all queues.
+     *
+     * @param missing ids or hashes for which no message was found yet. This method removes those that it finds
+     * @param found collects the found messages of all queues: their ids, with the hashes of their keys
      * @param obstacles collects sentences that explain why a queue was not searched
      * @return true if the search failed, or if SQS rejected a request
      */
@@ -354,8 +354,8 @@ final class DeadLetters {
     }
 
     /**
-     * Two queues of a listener can share one dead-letter queue. Returns true if the message came from the other queue,
-     * so that the message is not shown or redriven twice.
+     * Returns true if the message came from another queue of the listener. If two queues share a dead-letter queue, it
+     * is searched for each of them, but the message must not be shown or redriven twice.
      */
     private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
         return source.dead().isOfAnotherQueue(message)

@@ -76,7 +76,7 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed counts of listeners in observe mode. Their bean is looked up at each request
+     * @param observed looks up the bean that counts the deliveries of listeners in observe mode. Called at each request
      * @param claims the parked claims; {@code null} if the store cannot list them
      * @param messages remembers the queues of parked keys' messages
      * @param shown decides which callers see keys
@@ -104,7 +104,8 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * The running listeners, and how many repeats this library prevented. {@code null} fields are left out of the JSON.
+     * The running listeners, and how many repeated handler calls this library prevented. {@code null} fields are left
+     * out of the JSON.
      *
      * @param sinceStart repeats that were prevented since this instance started, for example suppressed duplicates
      * @param listeners listeners in enforce mode; {@code null} if there are none
@@ -153,9 +154,9 @@ public final class ExactlyOnceEndpoint {
      *
      * @param part {@code parked}, {@code dead-letters} or {@code overview}
      * @param scope the scope of the parked keys; {@code null} for all scopes
-     * @param error the class of the exception for which keys were parked; {@code null} for all reasons
+     * @param error show only keys that were parked for this class of exception; {@code null} for all keys
      * @param limit at most this many parked keys are returned
-     * @param after {@code next} from the previous page of parked keys
+     * @param after for the next page of parked keys, the value of {@code next} in the previous response
      * @param listener the listener whose dead letters are shown
      */
     @ReadOperation
@@ -278,8 +279,8 @@ public final class ExactlyOnceEndpoint {
      * @param dryRun whether to change nothing, and only to return the claims that would change
      * @param listener the listener whose dead letters are redriven
      * @param messages ids of the messages to redrive, separated by commas
-     * @param keyHashes hashes of keys, separated by commas. All found messages of these keys are redriven. Replaces
-     *     {@code messages}
+     * @param keyHashes alternative to {@code messages}: hashes of keys, separated by commas. All messages that are
+     *     found with these keys are redriven
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> writePart(
@@ -332,7 +333,7 @@ public final class ExactlyOnceEndpoint {
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
-        // An unknown name is not logged, because it could be any text.
+        // If no listener has the requested name, the name is not logged, because a caller can send any text.
         if (named.isEmpty()) {
             String running = listeners.all().stream()
                     .map(Subscription::listener)
@@ -347,8 +348,8 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Asks SQS to move the listener's dead letters. The caller lets only one such request run at a time. More of them
-     * could occupy the SQS client's connections, which are needed for renewing visibility timeouts.
+     * Asks SQS to move the listener's dead letters. Only one such request runs at a time. Several could occupy all
+     * connections of the SQS client, and delay the renewal of visibility timeouts.
      */
     private WebEndpointResponse<OperationResponseBody> redrive(
             String asking, String listener, List<Subscription> named) {

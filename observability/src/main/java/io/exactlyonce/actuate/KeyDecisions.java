@@ -66,7 +66,7 @@ final class KeyDecisions {
     }
 
     /**
-     * Converts {@code RELEASE} or {@code Complete}, for example, to lower case.
+     * Converts the caller's decision to lower case, for example {@code RELEASE} to {@code release}.
      *
      * @throws IllegalArgumentException if the text is neither {@code release} nor {@code complete}
      */
@@ -95,8 +95,9 @@ final class KeyDecisions {
      *
      * @param decided whether the key was released or completed
      * @param reason why nothing changed; {@code null} if the key was released or completed
-     * @param claim if nothing changed, the key's claim as it is now; {@code null} if unknown
-     * @param message if the key was released, the place of its message; {@code null} if unknown
+     * @param claim the key's current claim; {@code null} if the key was released or completed, or if no claim was found
+     * @param message where the released key's message is; {@code null} if the key was not released, or if the place is
+     *     unknown
      */
     record Decision(
             boolean decided,
@@ -204,7 +205,10 @@ final class KeyDecisions {
         }
     }
 
-    /** Says why nothing changed. The response contains the current claim, so that the operator need not look it up. */
+    /**
+     * Returns the response to a decision that changed nothing. The response contains the key's current claim, so that
+     * the operator need not look it up.
+     */
     private static WebEndpointResponse<OperationResponseBody> refused(
             ParkedClaims store, NamedKey named, String reason) {
         ClaimDetails now = details(store, named).orElse(null);

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutSeconds the handler's timeout; {@code null} if it has none
  * @param inFlight messages that this instance received and has not finished
  * @param waiting messages that wait because another delivery owns their key, or because the store does not respond
- * @param pausedBy if polling is paused because claims get no answer: {@code claims}, or the transaction manager that
- *     makes the claims; {@code null} if polling is not paused
+ * @param pausedBy how the listener reaches the store, if polling is paused because the store does not respond:
+ *     {@code claims}, or the name of a transaction manager. {@code null} if polling is not paused
  * @param maxReceiveCount after this number of receives, SQS moves a message to the dead-letter queue; {@code null}
  *     without a dead-letter queue
  * @param retryBudgetSeconds a message that always fails is retried for at least this time before SQS moves it to the
@@ -46,8 +46,8 @@ public record ListenerDescription(
      * Measured latencies of deliveries, compared with the visibility timeout.
      *
      * @param deliveries how many deliveries were measured
-     * @param utilizationRatio how much of the visibility timeout recent deliveries need (1.0: p95 is as long as the
-     *     timeout). A cautious estimate, so that a few slow deliveries do not raise it
+     * @param utilizationRatio p95 of recent deliveries, divided by the visibility timeout. The p95 is a cautious
+     *     estimate, so a few slow deliveries do not raise the ratio
      */
     public record Window(
             long deliveries,

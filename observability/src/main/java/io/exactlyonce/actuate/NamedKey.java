@@ -56,8 +56,8 @@ record NamedKey(
     }
 
     /**
-     * Returns the scope and the key's hash, for the log. The key itself may be personal data. The text is cut to one
-     * line, because the caller chose the scope.
+     * Returns the scope and the key's hash, for the log. The key itself is left out, because it may be personal data.
+     * The scope comes from the caller, so line breaks in it are replaced.
      */
     @Override
     public String toString() {

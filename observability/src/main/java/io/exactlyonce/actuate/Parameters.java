@@ -43,7 +43,7 @@ final class Parameters {
                 return number;
             }
         } catch (NumberFormatException other) {
-            // The code below throws the exception for this case.
+            // Text that is not a number is rejected below.
         }
         throw new IllegalArgumentException("%s must be a number from 1 to %d".formatted(name, most));
     }
@@ -64,7 +64,7 @@ final class Parameters {
                 return time;
             }
         } catch (DateTimeParseException other) {
-            // The code below throws the exception for this case.
+            // Text that is not a time is rejected below.
         }
         throw new IllegalArgumentException(
                 name + " must be a time such as 2026-11-28T12:00:00.123456Z, as an answer has it");

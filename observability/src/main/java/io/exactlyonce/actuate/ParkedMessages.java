@@ -38,8 +38,8 @@ public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
      * Where the message of a parked key was seen last.
      *
      * @param queue the listener's queue
-     * @param visibleAt when the message becomes visible, so that SQS redelivers it or moves it to the dead-letter
-     *     queue; {@code null} while this instance has the message
+     * @param visibleAt when the message becomes visible. SQS then redelivers it, or moves it to the dead-letter queue.
+     *     {@code null} while this instance has the message
      * @param text a sentence for the operator
      */
     record Seen(Place place, String queue, @Nullable Instant visibleAt, String text) {}

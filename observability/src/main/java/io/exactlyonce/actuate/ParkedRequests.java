@@ -37,7 +37,8 @@ final class ParkedRequests {
     private static final int LONGEST_FILTER = 600;
 
     /**
-     * Limit of the search for the start of a page. Only needed if very many claims were parked in the same microsecond.
+     * At most this many claims are read to find the start of a page. Usually, one page is enough. More are read only if
+     * many claims were parked in the same microsecond.
      */
     private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
 
@@ -72,7 +73,7 @@ final class ParkedRequests {
     /**
      * Parked keys, the oldest first.
      *
-     * @param next the value of {@code after} that returns the next page; {@code null} on the last page
+     * @param next to get the next page, the caller sends this value as {@code after}; {@code null} on the last page
      */
     record Page(List<ShownParked> parked, @Nullable String next) implements OperationResponseBody {}
 
@@ -247,11 +248,12 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns one page. The caller's cursor is the last claim of the previous page: when it was parked, and its id.
+     * Returns one page of parked keys. The caller's cursor names the last claim of the previous page, by its id and the
+     * time at which it was parked.
      *
-     * <p>The store lists claims by the time at which they were parked. So the list begins with claims that were parked
-     * at the same time as the last claim. Claims that the caller has already seen are removed from it. If the last
-     * claim is not parked any more, some of them may appear twice.
+     * <p>Several claims may have been parked at that time. So the store lists all claims from that time on, and the
+     * list is cut after the last claim of the previous page. If that claim is not parked any more, nothing is cut, and
+     * some claims may appear on both pages.
      */
     private Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
@@ -261,8 +263,8 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns the claims that follow the previous page's last claim. Very many claims may have been parked at the same
-     * time as that claim. The list then contains too few new claims, and a longer list is read.
+     * Returns the claims that follow the previous page's last claim. If very many claims were parked at the same time
+     * as that claim, the first list may contain too few claims after it. Then a longer list is read.
      */
     private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
         for (int size = wanted; ; ) {

@@ -5,7 +5,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * The response to a request that cannot be answered.
+ * The response to a request that was rejected or has failed.
  *
  * @param reason a sentence for the caller
  * @param retryAfterSeconds how long the caller should wait before repeating the request; {@code null} if repeating does

@@ -9,7 +9,7 @@ public final class RequestLimits {
     /** The name of a header of responses with status 503. Its value is {@link #RETRY_AFTER_SECONDS}. */
     public static final String RETRY_AFTER = "Retry-After";
 
-    /** How long a caller should wait before repeating a rejected request. Lookups are usually faster. */
+    /** How long a caller should wait before repeating a rejected request. Most lookups end within this time. */
     public static final int RETRY_AFTER_SECONDS = 1;
 
     /**

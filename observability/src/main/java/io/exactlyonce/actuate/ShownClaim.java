@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A claim as JSON. Users depend on the names of the fields. {@code null} fields are left out.
  *
- * <p>Dead letters, and responses that say why nothing changed, also contain a claim. They leave out its scope, hash,
- * downstream key, {@code maxAttempts} and history.
+ * <p>Only the response to a request for the claim of one key has all fields. Elsewhere, for example in a dead letter,
+ * the claim has no scope, hash, downstream key, {@code maxAttempts} or history.
  *
  * @param claimId the id of the latest claim of the key
- * @param attempt the number of attempts at the key
+ * @param attempt the number of the latest attempt, counted from 1
  * @param fencingToken the fencing token of the latest claim
  * @param isInDoubt whether an attempt may have had effects that were not recorded
  * @param owner the process that claimed the key last

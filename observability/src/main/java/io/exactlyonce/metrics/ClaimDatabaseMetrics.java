@@ -13,8 +13,8 @@ import java.util.function.ToDoubleFunction;
  * Registers gauges that show how far each streaming replica is behind the primary. Also registers HikariCP's meters of
  * the connection pool for claims.
  *
- * <p>This object must be created before the pool opens its first connection. With that connection, the startup check
- * reads the replicas and calls this observer.
+ * <p>Create this object before the pool opens its first connection. On that connection, the startup check reads the
+ * state of the replicas, and passes it to {@link #observed}.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 

@@ -84,9 +84,9 @@ final class ListenerMeters extends Meters {
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
     /**
-     * Counts of deliveries, for example of those in flight. A restarted listener has new counts, but deliveries from
-     * before the restart may still be running. The gauges add up both. Old counts are garbage-collected after their
-     * last delivery has ended.
+     * Counts of deliveries that are in flight, waiting or being recorded. After a restart of the listener, deliveries
+     * from before it may still be running. They use the old counts, so the gauges show the sum of old and new. Old
+     * counts are garbage-collected when no delivery uses them.
      */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -190,7 +190,7 @@ final class ListenerMeters extends Meters {
         increment(Objects.requireNonNull(renewals.get(target)), result);
     }
 
-    /** @param received the visibility timeout when the message was received */
+    /** @param received the queue's visibility timeout at the time of the message's receive */
     void delivered(Duration elapsed, VisibilityWindow received) {
         delivery.record(elapsed);
         if (elapsed.compareTo(received.length()) > 0) {

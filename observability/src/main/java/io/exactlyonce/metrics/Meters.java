@@ -55,7 +55,7 @@ class Meters {
         Objects.requireNonNull(counters.get(value)).increment();
     }
 
-    /** Registers a gauge. The registry keeps its supplier from being garbage-collected. */
+    /** Registers a gauge. The registry keeps {@code value} from being garbage-collected. */
     final void gauge(String name, @Nullable String unit, Supplier<Number> value, String... more) {
         Gauge.builder(name, value)
                 .description(TEXTS.getString(name))
@@ -65,7 +65,10 @@ class Meters {
                 .register(registry);
     }
 
-    /** Registers gauges of the same name that have different tags. They can be added and removed later. */
+    /**
+     * Registers a group for gauges that have the same name and different tags. Gauges can later be added to the group,
+     * and removed.
+     */
     final MultiGauge gauges(String name, @Nullable String unit) {
         return MultiGauge.builder(name)
                 .description(TEXTS.getString(name))

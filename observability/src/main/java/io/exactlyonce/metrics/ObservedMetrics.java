@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the deliveries of listeners in observe mode by their outcomes. Deliveries that could not be observed are
- * counted by the reason.
+ * Counts the deliveries of listeners in observe mode. There is a counter for each outcome, and one for each reason why
+ * a delivery could not be observed.
  */
 public final class ObservedMetrics implements ObservationCounter {
 

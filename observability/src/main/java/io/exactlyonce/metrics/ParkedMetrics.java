@@ -50,7 +50,8 @@ public final class ParkedMetrics {
      * Registers the gauges. They have no values before the first {@link #refresh}.
      *
      * @param claims counts parked claims in the store
-     * @param clock approximately the store's clock
+     * @param clock the current time, from which the ages of parked keys are computed. The store's clock need not agree
+     *     exactly
      */
     public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
         this.claims = claims;

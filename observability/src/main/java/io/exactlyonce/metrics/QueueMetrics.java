@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges of the numbers of messages in each listener's queue. SQS counts the messages of all consumers, and the audit
- * reads the numbers once a minute.
+ * Gauges that show how many messages each listener's queue has. SQS counts the messages of all consumers. The audit of
+ * the queue reads these counts once a minute.
  *
  * <p>Two queues in different Regions or accounts can have the same name. They share a gauge, which shows the larger
  * number.

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gauges that compare a listener's latencies with its visibility timeout. They also show the recommended timeout.
  *
- * <p>A metrics system reads all gauges within a short time. For one second they show the same measurement, so that
- * their values are consistent.
+ * <p>A metrics system reads the gauges one after the other. To be consistent, all of them show the same measurement for
+ * one second.
  */
 final class WindowGauges {
 

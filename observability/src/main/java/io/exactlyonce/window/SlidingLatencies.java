@@ -7,9 +7,9 @@ import org.HdrHistogram.IntCountsHistogram;
 /**
  * The most recent latencies, for example those of the last five minutes. If there were few, older ones are kept, too.
  *
- * <p>The latencies are counted in a ring of histograms, and each takes 13 KB. When one histogram has covered its part
- * of the time, the oldest one is emptied and filled next. Not thread-safe; {@link WatchedLatency} calls this class
- * under a lock.
+ * <p>The latencies are counted in several histograms of 13 KB, one after the other. When the current histogram is old
+ * enough and has enough latencies, the oldest one is emptied and becomes the current one. Not thread-safe; {@link
+ * WatchedLatency} calls this class under a lock.
  */
 final class SlidingLatencies {
 
@@ -28,7 +28,7 @@ final class SlidingLatencies {
     private long filledSince;
 
     /**
-     * @param parts the number of histograms. One is being filled, and the others cover the time span
+     * @param parts the number of histograms, at least two. All but the current one together cover the time span
      * @param span each latency is kept for at least this time
      * @param fewest at least this many latencies are kept, even if they are older than the time span
      * @param nanos the current time of a nanosecond clock

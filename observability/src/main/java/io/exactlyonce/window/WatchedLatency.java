@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * timeout. Takes about 180 KB.
  *
  * <p>Thread-safe. Recording a latency takes a lock for a short time, and allocates nothing. Computing percentiles takes
- * longer, under the same lock. When deliveries end, this happens at most once a second.
+ * the same lock for longer, but deliveries cause this at most once a second.
  */
 final class WatchedLatency {
 
@@ -100,8 +100,8 @@ final class WatchedLatency {
     }
 
     /**
-     * Returns the warning level for these latencies. A level falls only when p95 has recovered, so each level is
-     * reported at most once until then.
+     * Returns the warning level for these latencies. The level falls only when p95 has recovered. So if p95 goes up and
+     * down around a limit, operators get only one warning.
      */
     private Kind next(Latencies latencies, Duration visibilityTimeout) {
         double certain = latencies.utilization(visibilityTimeout);

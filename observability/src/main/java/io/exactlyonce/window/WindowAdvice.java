@@ -19,8 +19,8 @@ public record WindowAdvice(
     public enum Rule {
 
         /**
-         * Used if visibility timeouts are renewed. Usual handlers finish within the timeout, and slower ones are
-         * renewed. After a crash, a short timeout lets SQS redeliver the message soon.
+         * Used if visibility timeouts are renewed. Usual handlers finish within the timeout. If a handler is slower,
+         * its message's timeout is renewed. After a crash, a short timeout lets SQS redeliver the message soon.
          */
         RENEWED(
                 "2 x p50",
@@ -32,8 +32,8 @@ public record WindowAdvice(
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),
 
         /**
-         * Used if the other two rules recommend a timeout that is too short for the measured deliveries. The
-         * recommendation is then the current timeout, or a percentile of the measured latencies.
+         * Used if the formula recommends a timeout that is too short for the measured deliveries. Then the current
+         * timeout, or a percentile of the latencies, is recommended instead.
          */
         KEPT(
                 "as it is, or p95",
@@ -116,11 +116,11 @@ public record WindowAdvice(
     }
 
     /**
-     * Returns the shortest timeout in seconds that is safe to recommend. With many deliveries, this is their p95; with
+     * Returns the shortest timeout that may be recommended, in seconds. After many deliveries, this is their p95; after
      * fewer, their p99.
      *
-     * <p>With very few deliveries, or if the percentile already exceeds the current timeout, this is the current
-     * timeout.
+     * <p>If there were too few deliveries, or if the percentile exceeds the current timeout, no timeout below the
+     * current one may be recommended.
      */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();

@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory;
  * Measures how long the deliveries of each listener take, and logs a warning before they take longer than the
  * visibility timeout. Latencies are kept in memory until the process ends, even if the listener stops.
  *
- * <p>A latency is the time from a message's receive until SQS confirms that the message is deleted. If the delivery is
- * abandoned, the latency ends then. Deliveries that were returned to the queue are not measured.
+ * <p>A delivery is measured from the message's receive until SQS confirms that the message is deleted, or until the
+ * delivery is abandoned. Deliveries that were returned to the queue are not measured.
  */
 public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
-    /** The 99th percentile of fewer deliveries would be the longest delivery. */
+    /** The 99th percentile of fewer than 100 deliveries would be the longest delivery. */
     private static final int ENOUGH = 100;
 
     private final boolean isRenewed;
