@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The immutable state of a key.
  *
- * @param attempt the latest attempt
+ * @param attempt the latest claim of the key
  * @param inDoubt whether an attempt may have had unrecorded effects
  * @param leaseEnd the end of the lease, by the store's clock
  * @param error why the key was last released or parked
- * @param parkedAt when the key was parked; {@code null} if it was not. If an operator releases the key, the time stays
- *     until the next claim. So a released key with this time was released by an operator
+ * @param parkedAt when the key was parked; {@code null} if it was not. An operator's release keeps this time until the
+ *     next claim, to show that an operator released the key
  * @param failures the number of attempts that threw, counted from the first attempt, or from an operator's last release
  */
 record ClaimRecord(
@@ -34,9 +34,9 @@ record ClaimRecord(
         int failures) {
 
     /**
-     * The claim that created the record, or that took it over last.
+     * The latest claim of a key.
      *
-     * @param owner the process that claimed
+     * @param owner the process that claimed the key
      * @param number the number of the attempt, counted from 1
      * @param token the fencing token, which grows with each claim
      * @param fingerprint the fingerprint of the payload for which the key was claimed
@@ -60,7 +60,10 @@ record ClaimRecord(
         return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null, 0);
     }
 
-    /** Returns the record after a decision on a request. Returns this record if the decision changes nothing. */
+    /**
+     * Returns the key's new record after the store has decided on a claim request. Returns this record if the decision
+     * changes nothing.
+     */
     ClaimRecord after(Decision decision, ClaimRequest request, Duration now) {
         Duration end = now.plus(request.lease());
         return switch (decision.action()) {
@@ -76,8 +79,8 @@ record ClaimRecord(
     }
 
     /**
-     * Returns why the key is in doubt: the error of its last release, or that its owner vanished. The error of a held
-     * key does not count, because this error comes from an earlier attempt.
+     * Returns why the key is in doubt. A released key has the error of its release. If the key is held, {@code error}
+     * comes from an earlier attempt, so the reason is that the owner vanished.
      */
     private String reasonOfDoubt() {
         return status == KeyStatus.RELEASED && error != null ? error : "its owner vanished";
@@ -98,7 +101,7 @@ record ClaimRecord(
                 failures);
     }
 
-    /** The details of a claim, without times, which are optional. */
+    /** The details of a claim. All times in {@link ClaimDetails} are optional, and this store returns none. */
     private record Details(
             ClaimDetails.Status status,
             UUID claimId,

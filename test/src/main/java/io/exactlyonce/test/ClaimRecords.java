@@ -19,15 +19,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of each key. A write succeeds only if the record is still the one that was read. If another thread changed
- * the record in between, the record is read again, and the write is repeated.
+ * The record of each key. Before a record is replaced, the old one is compared with the one that was read. If another
+ * thread changed the record in between, it is read again, and the change is repeated.
  */
 final class ClaimRecords {
 
-    /**
-     * The decision on the first claim of a key. The token is 1, because records are never removed, so no earlier claim
-     * of the key had a token.
-     */
+    /** The first claim of a key always has the fencing token 1, because records are never removed. */
     private static final Decision FIRST = Decision.first(1);
 
     private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
@@ -58,7 +55,7 @@ final class ClaimRecords {
 
     /**
      * Changes the record of a claim. Returns false if the claim is not the latest claim of its key, or if the operation
-     * does not permit the change.
+     * returns no new record.
      */
     boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
         while (true) {

@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A claim store in this JVM's memory, for tests without a database. A bean of this type replaces the starter's claim
  * store and the starter's {@link ParkedClaims}. The store passes the same contract tests as the other claim stores.
- * Each write succeeds only if the record is still the one that was read, as in a key-value store.
  *
  * <p>The store's clock decides when leases end. The store's clock follows the JVM's clock, or a clock that the test
  * passes. With {@link #advance} and {@link #endLease}, a test ends leases without waiting.
@@ -79,8 +78,8 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        // A request whose claim holds the key already is handled before other requests of its batch, even if the lease
-        // has expired.
+        // If the reply to a claim was lost, the engine repeats the claim. Such repeats are handled first. Otherwise, if
+        // the lease has expired, another request of this batch could take the key over.
         requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }
@@ -147,7 +146,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
                 .granted();
     }
 
-    /** Changes the records of claims. Returns the claims whose records permitted the change. */
+    /** Changes the records of claims. Returns the claims whose records were changed. */
     private <T> ClaimAnswers change(
             Collection<? extends T> changes,
             Function<T, ClaimId> claim,

@@ -41,7 +41,9 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    /** Returns the remaining lease of the claim that holds a key, as the store reports it to another request. */
+    /**
+     * Returns the remaining lease of the claim that holds a key. The store reports it to a second claim of the key.
+     */
     static Duration remaining(ClaimStore store, ClaimKey key) {
         return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();
     }
@@ -66,8 +68,8 @@ final class Claims {
     }
 
     /**
-     * Resolves a claim. If the store gives no answer, for example because the row is locked, the call is repeated, as
-     * in the engine.
+     * Completes, releases or parks a claim. If the store gives no answer, for example because the row is locked, the
+     * call is repeated, as in the engine.
      */
     private static boolean resolve(ClaimStore store, ClaimResolution resolution) {
         ClaimAnswers answers = store.resolve(List.of(resolution));

@@ -47,8 +47,8 @@ interface ContentionContract extends StoreUnderTest {
     }
 
     /**
-     * Threads claim keys, and release or complete them at random, until all keys are completed. If a call acquires
-     * several keys, their handlers start together. Each handler ends just before its claim is released or completed.
+     * Many threads claim some of the keys, and then release or complete each one at random, until all keys are
+     * completed. The journal throws if two handlers of one key overlap.
      */
     @Test
     default void handlersOfOneKeyNeverOverlapAndOneCompletesIt() throws Exception {

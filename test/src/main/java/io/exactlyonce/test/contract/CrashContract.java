@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The contract of every {@link io.exactlyonce.claim.ClaimStore} if workers die or pause at any step of a delivery.
- * Workers use the engine. A dead worker never calls the store again.
+ * Workers run the library's own classes, as in an application. A dead worker never calls the store again.
  */
 interface CrashContract extends StoreUnderTest {
 
@@ -107,7 +107,10 @@ interface CrashContract extends StoreUnderTest {
         }
     }
 
-    /** Each worker has its own message of each key, and receives this message until it is deleted. */
+    /**
+     * Each worker handles one message of each key, and receives the message again until it is deleted. So all workers
+     * compete for the same keys.
+     */
     @Test
     default void workersThatDieAnywhereCompleteEachKeyOnceAndNeverOverlap() throws Exception {
         List<ClaimKey> keys =
@@ -131,8 +134,8 @@ interface CrashContract extends StoreUnderTest {
     }
 
     /**
-     * Each worker pauses for longer than its lease, so another worker takes the key over, and the handlers of both
-     * workers run at the same time. Only one worker completes the key and deletes its message.
+     * Each worker's handler pauses for longer than its lease, so the next worker takes the key over, and all handlers
+     * overlap. Only one worker completes the key and deletes its message.
      */
     @Test
     default void ofWorkersThatOverlapAfterPausesOneCompletesTheKey() throws Exception {

@@ -31,7 +31,7 @@ enum CrashStep {
         return this == BEFORE_RELEASE || this == AFTER_RELEASE;
     }
 
-    /** Returns whether the effect has happened, and its completion is not recorded. */
+    /** Returns whether the worker dies after the effect and before the store records the completion. */
     boolean hasUnrecordedEffect() {
         return this == AFTER_EFFECT || this == BEFORE_COMPLETION;
     }

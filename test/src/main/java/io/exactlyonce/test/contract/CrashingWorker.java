@@ -8,13 +8,10 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A worker that delivers one message of a key to an engine, and dies at one step. The dead worker never calls the
- * store.
- */
+/** A worker that receives one message and dies at one step of the delivery. The dead worker never calls the store. */
 final class CrashingWorker {
 
-    /** The time after which a renewal is due: a tenth of the lease, the earliest that a schedule permits. */
+    /** Time until a renewal is due: a tenth of the lease, the shortest that {@code RenewalSchedule} permits. */
     private static final Duration UNTIL_RENEWED = Claims.LEASE.dividedBy(10);
 
     private final EffectJournal journal;
@@ -68,8 +65,8 @@ final class CrashingWorker {
             claim.ensureHeld();
             running.effect();
             store.dieAt(CrashStep.AFTER_EFFECT);
-            // A renewal has no answer if the peek of another worker locks the row. The engine repeats the renewal after
-            // a third of the remaining time, so one wait may not be enough.
+            // If another worker's peek locks the row, the store does not answer the first renewal. The engine repeats
+            // the renewal later, so the loop waits up to five times.
             for (int tenths = 0; tenths < 5 && !store.hasRenewed(); tenths++) {
                 worker.pass(UNTIL_RENEWED);
             }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of every {@link io.exactlyonce.claim.ClaimStore} for keys in doubt, and for keys with which two payloads
- * are sent.
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} for keys in doubt, and for messages that have the same
+ * key and different payloads.
  */
 interface DoubtContract extends StoreUnderTest {
 

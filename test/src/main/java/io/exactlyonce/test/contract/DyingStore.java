@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The store under test, as the engine of one worker calls it. After the worker's death, each call throws {@link Death}
- * before the call reaches the store.
+ * Passes one worker's calls to the store under test until the worker dies. After its death, each call throws {@link
+ * Death} and does not reach the store.
  */
 final class DyingStore implements ClaimStore {
 

@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Records runs of handlers, effects and completions, outside of the store. Throws if two handlers of one key run at the
- * same time, or if the token or the attempt of a claim is not higher than those of the claim before.
+ * Records handler calls, effects and completions, independently of the store. Throws if two handlers of one key run at
+ * the same time. Also throws if a key's new claim does not have a higher token and a higher attempt number than the
+ * claim before.
  */
 final class EffectJournal {
 

@@ -62,8 +62,8 @@ interface LeaseEndContract extends StoreUnderTest {
     }
 
     /**
-     * If another worker took a claim's key over, the store reports the claim as lost, and not as unanswered. The worker
-     * of the lost claim then stops, and repeats no call.
+     * If another worker has taken the key over, the store must answer that the claim is lost. If the store gave no
+     * answer, the worker would repeat its call.
      */
     @Test
     default void claimThatWasTakenOverIsAnsweredAsLost() {
@@ -188,8 +188,8 @@ interface LeaseEndContract extends StoreUnderTest {
     }
 
     /**
-     * A caller repeats a claim until the store answers, and counts the lease from the last call. So the store must
-     * start the lease anew with each call.
+     * If the store does not answer, the worker repeats the claim, and expects the lease to start with the last call. So
+     * the store must start the lease anew with each call.
      */
     @Test
     default void eachRetryStartsTheLeaseAnew() {
@@ -224,7 +224,10 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), late.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** The retry finds its own claim. No handler has started under this claim, so the key is not in doubt. */
+    /**
+     * The reply to the claim was lost, so no handler has started. When the worker repeats the claim, the key is
+     * therefore not in doubt, even if the lease has expired.
+     */
     @Test
     default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
         ClaimRequest plain = request(newKey());

@@ -427,8 +427,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimId another = new ClaimId(parked.get(59).key(), UUID.randomUUID());
         List<ClaimId> first = ids(parked.subList(0, 30));
         List<ClaimId> second = ids(parked.subList(30, 59));
-        // These claims stand for earlier claims of two keys, which were released and parked again later. The same
-        // calls also name the present claims of these keys.
+        // These ids simulate outdated claims of two keys, as if the keys had been parked twice. The calls below name
+        // the outdated and the current claim of each key. Only the current one may change.
         ClaimId earlier = new ClaimId(parked.get(0).key(), UUID.randomUUID());
         ClaimId earlierToo = new ClaimId(parked.get(30).key(), UUID.randomUUID());
         List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another, earlier, earlierToo);

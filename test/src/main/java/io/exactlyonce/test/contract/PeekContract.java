@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of every {@link io.exactlyonce.claim.ClaimStore} for {@code peek}, with which deliveries wait for their
- * keys.
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} for {@code peek}. While a delivery waits for its key,
+ * the engine calls {@code peek} to see whether the key is still held.
  */
 interface PeekContract extends StoreUnderTest {
 
@@ -51,8 +51,8 @@ interface PeekContract extends StoreUnderTest {
     }
 
     /**
-     * A delivery that waited for the key compares its payload with that of the completed claim, and needs no claim of
-     * its own.
+     * A waiting delivery compares its payload with the completed one, and does not claim the key for this. So {@code
+     * peek} must return the payload's fingerprint.
      */
     @Test
     default void completedKeyTellsThePayloadOfItsLastClaim() {

@@ -14,8 +14,8 @@ final class Threads {
     private Threads() {}
 
     /**
-     * Runs the work in several threads, and returns when all threads have ended. If the work throws in one thread,
-     * interrupts the other threads, and throws this failure as the cause of an exception.
+     * Runs the work in several threads, and waits until all have ended. If one thread throws, the others are
+     * interrupted. The caller gets an exception whose cause is that failure.
      */
     static void run(int count, Runnable work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(count);

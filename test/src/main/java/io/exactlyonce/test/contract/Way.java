@@ -49,6 +49,9 @@ enum Way {
 
     abstract boolean keepsResult();
 
-    /** Returns the outcome of a claim after the key was completed with a handler that returned 1. */
+    /**
+     * Returns the store's answer to a claim of a completed key. The handlers of these tests return 1, but the result of
+     * a batch handler is not stored.
+     */
     abstract AlreadyCompleted completed();
 }

@@ -39,8 +39,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A process with the engine on a store. The same classes as in an application claim, handle, complete, renew and settle
- * its deliveries. The worker's clock can run ahead of other workers' clocks. The worker's queue accepts all requests.
+ * An application's process. The library's own classes claim, handle, complete, renew and settle its deliveries. The
+ * worker's clock can run ahead of other workers' clocks. SQS is simulated, and accepts all requests.
  */
 final class Worker {
 
@@ -70,7 +70,9 @@ final class Worker {
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
     }
 
-    /** Calls the store on the calling thread, so a death in the call ends all work of the thread. */
+    /**
+     * Calls the store on the calling thread, so that {@link DyingStore.Death} ends everything that the worker does.
+     */
     private record Answering(ClaimStore store, NanoClock clock) implements AsyncClaimStore {
 
         @Override
@@ -113,7 +115,7 @@ final class Worker {
         try {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {
-            // The engine has already decided what the failure means for the delivery.
+            // The engine has already decided whether the message is redelivered.
         } catch (RuntimeException | Error died) {
             throw died;
         } catch (Throwable checked) {
@@ -139,7 +141,7 @@ final class Worker {
         }
     }
 
-    /** The work of a handler under its claim, which returns the result. */
+    /** A handler's code. Returns the handler's result. */
     @FunctionalInterface
     interface ClaimedAction {
         Object run(Claim claim) throws Throwable;
@@ -153,7 +155,7 @@ final class Worker {
         }
     }
 
-    /** Writes results as text. Reading a result returns its text. */
+    /** Stores results as plain text, not as JSON. */
     private static final class Texts implements ResultSerializer {
 
         @Override
