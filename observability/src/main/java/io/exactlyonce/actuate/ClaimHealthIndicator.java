@@ -88,8 +88,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     /**
      * Sends a test request to the store, through the connections that claims use.
      *
-     * <p>If several callers ask for the health at the same time, only the first one sends a request. The others wait
-     * for its response and return the same.
+     * <p>If several callers ask for the health at the same time, only the first one sends a request. The others wait,
+     * and return the same response.
      */
     private Map<String, Object> proof() {
         FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);

@@ -84,9 +84,9 @@ final class ListenerMeters extends Meters {
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
     /**
-     * Counts of deliveries that are in flight, waiting or being recorded. After a restart of the listener, deliveries
-     * from before it may still be running. They use the old counts, so the gauges show the sum of old and new. Old
-     * counts are garbage-collected when no delivery uses them.
+     * Counts of deliveries that are in flight, waiting or being recorded. After a restart of the listener, earlier
+     * deliveries may still be running. They use the old counts, so the gauges show the sum of old and new. Old counts
+     * are garbage-collected when no delivery uses them.
      */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 

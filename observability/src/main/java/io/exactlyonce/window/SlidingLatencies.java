@@ -8,8 +8,8 @@ import org.HdrHistogram.IntCountsHistogram;
  * The most recent latencies, for example those of the last five minutes. If there were few, older ones are kept, too.
  *
  * <p>The latencies are counted in several histograms of 13 KB, one after the other. When the current histogram is old
- * enough and has enough latencies, the oldest one is emptied and becomes the current one. Not thread-safe; {@link
- * WatchedLatency} calls this class under a lock.
+ * enough and has enough latencies, the oldest one is emptied and becomes the current one. Not thread-safe;
+ * {@link WatchedLatency} calls this class under a lock.
  */
 final class SlidingLatencies {
 

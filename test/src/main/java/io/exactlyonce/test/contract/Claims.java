@@ -42,7 +42,7 @@ final class Claims {
     }
 
     /**
-     * Returns the remaining lease of the claim that holds a key. The store reports it to a second claim of the key.
+     * Returns the remaining lease of the claim that holds a key. To learn it, this method claims the key a second time.
      */
     static Duration remaining(ClaimStore store, ClaimKey key) {
         return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();

@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Passes one worker's calls to the store under test until the worker dies. After its death, each call throws {@link
- * Death} and does not reach the store.
+ * Passes one worker's calls to the store under test until the worker dies. After its death, each call throws
+ * {@link Death} and does not reach the store.
  */
 final class DyingStore implements ClaimStore {
 

@@ -51,8 +51,8 @@ interface PeekContract extends StoreUnderTest {
     }
 
     /**
-     * A waiting delivery compares its payload with the completed one, and does not claim the key for this. So {@code
-     * peek} must return the payload's fingerprint.
+     * A waiting delivery compares its payload with the completed one, and does not claim the key for this. So
+     * {@code peek} must return the payload's fingerprint.
      */
     @Test
     default void completedKeyTellsThePayloadOfItsLastClaim() {
