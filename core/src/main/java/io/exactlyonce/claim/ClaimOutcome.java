@@ -90,7 +90,7 @@ public sealed interface ClaimOutcome {
     }
 
     /**
-     * The key was completed, but for another payload: the fingerprints differ. The sender used one key for two actions.
+     * The key was completed for another payload: the fingerprints differ. The sender used one key for two actions.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
