@@ -22,7 +22,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
  * Finds settings of a queue and its listener that risk lost messages or repeated effects. For example, the visibility
  * timeout may be shorter than the handler's timeout, or the queue may have no dead-letter queue.
  *
- * <p>The rules only compare values that {@link AuditedQueue} has read.
+ * <p>The rules read nothing from SQS. They compare the values in {@link QueueFacts}.
  */
 public final class AuditRules {
 
@@ -149,8 +149,8 @@ public final class AuditRules {
             String remedy = say("raise exactly-once.claim.lease to %s, or remove it", visibilityTimeout);
             add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // If the pool is exhausted or the database is down, a renewal waits for a connection. The wait must end before
-        // the lease expires, so that the renewal can be repeated in time.
+        // The connection timeout should be shorter than the lease. Otherwise, the lease may expire while its renewal
+        // still waits for a connection.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
@@ -159,9 +159,9 @@ public final class AuditRules {
                             + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // A lease is renewed when half of it is left, by default. If the connection has broken, three steps must fit
-        // into this half: opening a connection, fetching the types of parameters, and the renewal. The first step may
-        // therefore take a third of the lease at most.
+        // Opening a connection should take less than a third of the lease. By default, a lease is renewed when half of
+        // it is left. If the connection is broken, the renewal has to open a new one first, and then needs time for two
+        // statements.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
@@ -215,8 +215,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that a completed key is remembered as long as a duplicate can arrive, for example after a redrive. Also
-     * checks that a standard queue's dead-letter queue keeps messages longer than the queue itself.
+     * Checks two retentions. Completed keys must be remembered for as long as SQS can deliver a duplicate. A standard
+     * queue's dead-letter queue must keep messages longer than the queue itself.
      */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
@@ -255,7 +255,7 @@ public final class AuditRules {
         }
     }
 
-    /** Checks the number of messages in flight. At a quota of 120,000, SQS delivers no more messages. */
+    /** Warns before a queue has so many messages in flight that SQS delivers no more. The quota is 120,000. */
     private void judgeLoad() {
         Long messages = facts.levels().inFlight();
         if (messages != null && messages > QueueObserver.IN_FLIGHT_CAP * IN_FLIGHT_SHARE) {
@@ -278,7 +278,7 @@ public final class AuditRules {
         return one.compareTo(other) < 0;
     }
 
-    /** Formats a text like {@link String#format}, but durations readably, for example {@code 30s}. */
+    /** Formats a text like {@link String#format}. Durations become readable, for example {@code 30s}. */
     static String say(String text, Object... values) {
         return text.formatted(Stream.of(values)
                 .map(value -> value instanceof Duration duration ? text(duration) : value)

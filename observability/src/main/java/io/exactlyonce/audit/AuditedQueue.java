@@ -39,18 +39,19 @@ final class AuditedQueue implements MetricPublisher {
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
     /**
-     * A receipt handle that no message has. The audit tries to change the visibility timeout of this handle. If SQS
-     * answers that the handle is invalid, the listener has the permission to renew. If not, SQS denies access.
+     * A receipt handle that does not exist. The audit asks SQS to change the visibility timeout of this handle, to find
+     * out whether the listener may renew. If it may, SQS answers that the handle is invalid. If it may not, SQS denies
+     * access.
      */
     private static final String NO_HANDLE = "exactly-once-audit";
 
-    /** SQS's error codes for an invalid handle. ElasticMQ answers with {@code InvalidParameterValue}. */
+    /** Error codes for an invalid receipt handle. {@code InvalidParameterValue} comes from ElasticMQ. */
     private static final Set<String> HANDLE_REFUSED =
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
     /**
-     * Beginnings of the names of attributes whose changes are not logged here. The listener itself logs changes of the
-     * first two. The others change all the time.
+     * Changes of attributes are not logged here if their names begin with one of these texts. The listener itself logs
+     * changes of {@code VisibilityTimeout} and {@code RedrivePolicy}. The other attributes change all the time.
      */
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
@@ -73,7 +74,7 @@ final class AuditedQueue implements MetricPublisher {
         return queue.client();
     }
 
-    /** Returns how many polls of this queue can wait for messages at the same time. */
+    /** Returns the largest number of polls that can run on this queue at the same time. */
     int mostPolls() {
         return queue.polling().most();
     }
@@ -81,7 +82,7 @@ final class AuditedQueue implements MetricPublisher {
     /**
      * Reads the values that the rules compare.
      *
-     * @param polls how many polls can wait at the same time with this SQS client, over all queues of the client
+     * @param polls how many polls can run at the same time with this SQS client, which may serve several queues
      * @param p99 the 99th percentile of the listener's latencies; {@code null} if too few deliveries were measured
      */
     QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
@@ -132,8 +133,9 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Returns {@code null} if the listener may renew visibility timeouts. If not, returns {@link QueueFacts#DENIED}. If
-     * the permission is unknown, returns SQS's error.
+     * Finds out whether the listener may renew visibility timeouts.
+     *
+     * @return {@code null} if it may; {@link QueueFacts#DENIED} if it may not; the error if the test failed
      */
     private @Nullable String renewalRefusal() {
         try {
@@ -144,7 +146,7 @@ final class AuditedQueue implements MetricPublisher {
                     .join();
             return null;
         } catch (RuntimeException failure) {
-            // Other errors, such as an expired token, do not show whether the listener has the permission.
+            // An error such as an expired token says nothing about the permission.
             return HANDLE_REFUSED.contains(code(failure)) ? null : reason(failure);
         }
     }
@@ -162,9 +164,10 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Sets the timeout of a request. The audit also wants to know how many connections the client's HTTP client allows.
-     * Only the SDK's metrics of a request contain this number, so this object receives the metrics until the number is
-     * known. The SDK does not pass the metrics of such a request to the client's own publishers.
+     * Sets the timeout of a request. The first requests also report their metrics to this object, because only metrics
+     * contain the number of connections that the HTTP client allows.
+     *
+     * <p>Meanwhile, the client's own metric publishers get no metrics. So this ends as soon as the number is known.
      */
     private void measure(AwsRequestOverrideConfiguration.Builder request) {
         request.apiCallTimeout(LONGEST_REQUEST);

@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class ClientRules {
 
-    /** The audit advises this many connections in addition to those for polls. The SDK's default limit is also 50. */
+    /** The audit advises one connection for each poll, and this many for other requests. */
     private static final int SPARE_CONNECTIONS = 50;
 
     private final QueueFacts.Client client;
@@ -45,9 +45,9 @@ final class ClientRules {
     }
 
     /**
-     * Checks that the client does not end polls before the poll timeout. If a timeout of the SDK is too short, the
-     * finding is only a note, because the listener makes this timeout longer for its polls. If a timeout of the HTTP
-     * client is too short, the finding is a warning, because the listener cannot change this timeout.
+     * Checks that no timeout of the client ends a poll too early. A short timeout of the SDK is only a note, because
+     * the listener extends it for polls. A short timeout of the HTTP client is a warning, because the listener cannot
+     * extend it.
      */
     private void judgeTimeouts() {
         Duration patience = client.patience();

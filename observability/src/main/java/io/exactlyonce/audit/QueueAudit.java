@@ -48,9 +48,9 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * The application's settings that the rules compare with queues.
      *
      * @param renews whether visibility timeouts and leases are renewed
-     * @param policy settings for claims and retries. Listeners can have their own
+     * @param policy settings for claims and retries, which a listener can override
      * @param connectionTimeout how long a claim waits for a connection; empty if not configured
-     * @param shortestConnectTime the fastest time in which a connection to the claim database was opened; empty if
+     * @param shortestConnectTime the shortest time that opening a connection to the claim database has taken; empty if
      *     unknown, or without a database
      */
     public record Settings(
@@ -64,7 +64,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, shortestConnectTime);
         }
 
-        /** Returns the minimum retry time of a message that always fails. After that time, no receives are left. */
+        /** Returns the minimum time until a message that always fails has used up its receives. */
         Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
@@ -78,7 +78,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param silenced ids of rules whose findings are ignored
      * @param p99 returns the 99th percentile of a listener's latencies; empty if too few deliveries were measured
      * @param observers receive the numbers of messages after each audit
-     * @param scheduler delays the audit after a start or a change, and provides a thread for it
+     * @param scheduler runs the audits that follow a listener's start or a changed attribute
      */
     public QueueAudit(
             AuditMode mode,
@@ -162,8 +162,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Returns the minimum retry time of a message that always fails. After that time, SQS moves the message to the
-     * dead-letter queue. Empty without a dead-letter queue.
+     * Returns the minimum time until SQS moves a message that always fails to the dead-letter queue. Empty without a
+     * dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())
@@ -185,9 +185,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // If the listener was stopped during the audit, the map does not contain its queue any more, and the report
-            // is discarded. The map's lock makes a concurrent stop wait until the report is stored. The stop then
-            // removes it.
+            // If the listener was stopped during the audit, its queue is missing from this map, and no report is
+            // stored. Otherwise, a concurrent stop waits until the report is stored, and then removes the report.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue's attributes
  * @param deadLetters the dead-letter queue's attributes; without values if there is none
  * @param unknown why an attribute could not be read; {@code null} if all were read
- * @param renewalRefusal {@code null} if the listener may renew visibility timeouts, {@link #DENIED} if not. If unknown,
- *     the error
+ * @param renewalRefusal {@link #DENIED} if the listener may not renew visibility timeouts; the error if this could not
+ *     be tested; {@code null} if it may
  * @param client settings of the listener's SQS client
  * @param p99 the 99th percentile of the listener's latencies; {@code null} if too few deliveries were measured
  */
@@ -33,13 +33,13 @@ record QueueFacts(
     /**
      * Settings of an SQS client.
      *
-     * @param polls how many polls can wait at the same time with this client, over all its queues
+     * @param polls how many polls can run at the same time with this client, which may serve several queues
      * @param connections how many connections the HTTP client allows; {@code null} if unknown
      * @param pollTimeout how long a poll waits for messages
      * @param callTimeout the configured {@code apiCallTimeout}; {@code null} if not configured or unknown
      * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} if not configured or unknown
-     * @param patience about how long the client waited before its timeout ended a poll too early; {@code null} if this
-     *     never happened
+     * @param patience about how long the client waited before it gave up a poll too early; {@code null} if it never did
+     *     so
      */
     record Client(
             int polls,

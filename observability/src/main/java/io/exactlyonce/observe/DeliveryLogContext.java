@@ -54,7 +54,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Replaces this thread's MDC values of {@link #NAMES}. Names without a new value are removed. */
+    /** Replaces this thread's MDC values of {@link #NAMES}. A name that is missing from the map is removed. */
     static void set(Map<String, String> values) {
         NAMES.forEach(MDC::remove);
         values.forEach(MDC::put);

@@ -14,8 +14,8 @@ public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {
     }
 
     /**
-     * Returns this accessor's own key. Micrometer's accessor has another one, so an application can register it for
-     * further MDC values.
+     * Returns a key that differs from that of Micrometer's own MDC accessor. So an application can register both
+     * accessors.
      */
     @Override
     public Object key() {

@@ -14,15 +14,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes observations (spans) of claims, handlers and completions. All of them belong to the trace of the message:
- *
+ * Makes observations (spans) of claims, handlers and completions, in the trace of the message.
  * <ul>
- *   <li>Spring Cloud AWS observes each message, and continues the sender's trace. The observations of the handler and
- *   the completion are children of that observation. If Spring Cloud AWS's observations are off, the handler and the
- *   completion are not observed.
- *   <li>Claims are usually made before Spring Cloud AWS starts to observe their messages. So the observation of a claim
- *   continues the sender's trace itself. The store's answer ends the observation.
- *   <li>A claim in the handler's transaction is made later, so its observation is a child of the message's observation.
+ *   <li>Handlers and completions are children of Spring Cloud AWS's observation of the message. If Spring Cloud AWS's
+ *       observations are off, handlers and completions are not observed.
+ *   <li>Claims are usually made before Spring Cloud AWS observes the message. So their observations continue the
+ *       sender's trace themselves.
+ *   <li>A claim in the handler's transaction is made later. So its observation is a child of the message's observation,
+ *       too.
  * </ul>
  *
  * <p>If the sender sent no trace, the claim and the handler are in two separate traces.

@@ -37,7 +37,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     private long dropped;
     private @Nullable Long told;
 
-    /** The constructor of an event about a key. The event contains the key's hash. */
+    /** Creates an event about a key, for example {@code ExactlyOnceEvent.KeyParked::new}. */
     private interface KeyEvent {
         ExactlyOnceEvent of(String listener, String queue, String keyHash);
     }
@@ -100,8 +100,8 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
                         Objects.requireNonNullElse(event.deadLetterQueue(), "unknown")));
     }
 
-    // The methods below publish nothing. Applications need not react to these events, and meters and log lines show
-    // them.
+    // The methods below are empty on purpose. Applications need not react to these events, and meters and log lines
+    // show them.
 
     @Override
     public void received(DeliveryEvent.Received event) {}

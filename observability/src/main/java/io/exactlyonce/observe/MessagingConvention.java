@@ -28,7 +28,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String SETTLE = "settle";
 
     /**
-     * Returns OpenTelemetry's attributes that have few different values.
+     * Returns OpenTelemetry's attributes of a delivery that have low cardinality.
      *
      * @param operation for example {@code process}
      */
@@ -41,7 +41,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
                         "messaging.destination.name", delivery.subscription().queue()));
     }
 
-    /** Returns the delivery whose message is observed. Empty if the message is not one of this library's listeners. */
+    /** Returns the delivery whose message is observed. Empty if no listener of this library received the message. */
     private static Optional<Delivery> find(Observation.Context context) {
         return context instanceof ReceiverContext<?> received && received.getCarrier() instanceof Message<?> message
                 ? ReceivedMessage.of(message).map(ReceivedMessage::delivery)

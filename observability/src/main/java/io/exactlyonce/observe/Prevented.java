@@ -16,8 +16,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Counts repeated handler calls that claims have prevented on this instance, and logs them at INFO.
  *
- * <p>Each takeover is logged. For suppressed duplicates, and for deliveries that took longer than the visibility
- * timeout, each listener logs only the first one. The numbers of later ones are logged once an hour.
+ * <p>Each takeover is logged. Two other events can be frequent: suppressed duplicates, and deliveries that took longer
+ * than the visibility timeout. Of each kind, a listener logs the first event at once, and the number of later ones once
+ * an hour.
  */
 public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
@@ -78,7 +79,7 @@ public final class Prevented implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** @param clock the clock with which {@link Delivery#receivedAt()} was read */
+    /** @param clock the clock that {@link Delivery#receivedAt()} comes from */
     public Prevented(NanoClock clock) {
         this.clock = clock;
         this.loggedAt = clock.nanoTime();
