@@ -37,7 +37,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
-        // pool::target is called later, because it may create the application's DataSource.
+        // The pool's target is read later, because reading it may create the application's DataSource.
         this.readiness = new ReadinessCheck(pool::target, this::check);
     }
 
@@ -66,7 +66,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks in one round trip that the server is a primary. If the check at startup has passed, also checks that the
+     * Checks in one round trip that the server is a primary. Once the check at startup has passed, also checks that the
      * claim table still exists.
      *
      * @return the server's address

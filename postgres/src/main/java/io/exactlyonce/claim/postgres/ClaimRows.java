@@ -17,7 +17,7 @@ import java.util.UUID;
 public final class ClaimRows {
 
     /**
-     * Adds the row {@code c} to each key {@code w}. {@code LIMIT 1} makes PostgreSQL look up each key by the primary
+     * Joins each key {@code w} with its row {@code c}. {@code LIMIT 1} makes PostgreSQL look up each key by the primary
      * key, instead of reading the whole table.
      */
     private static final String ROWS = """
@@ -33,18 +33,18 @@ public final class ClaimRows {
             ) AS c""";
 
     /**
-     * The {@code FROM} clause of a lookup of several keys: {@code w} is a key with its number {@code n}, and {@code c}
-     * is the key's row. {@link #read} expects these names.
+     * The {@code FROM} clause of a lookup of several keys. {@code w.n} is the position of a key in the list, beginning
+     * with 1, and {@code c} is the key's row. {@link #read} expects these names.
      */
     public static final String BY_KEY =
             "unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)"
                     + ROWS;
 
     /**
-     * The same as {@link #BY_KEY}, for one key. Scope and key are plain parameters, because arrays would cost more.
+     * The same as {@link #BY_KEY}, for one key. Plain parameters are cheaper than arrays.
      *
-     * <p>Also restores the planner's setting that {@link Statements#ONLY_BY_INDEX} changed, even if the key has no row.
-     * The setting is a column of {@code w}, which PostgreSQL reads before the row.
+     * <p>Also restores the planner's setting that {@link Statements#ONLY_BY_INDEX} changed. This is done in {@code w},
+     * so that it also happens if the key has no row.
      */
     public static final String BY_ONE_KEY = "(SELECT ?::pg_catalog.text AS scope, ?::pg_catalog.text AS key, 1 AS n, ("
             + Statements.AS_BEFORE + ") AS planning) AS w" + ROWS;

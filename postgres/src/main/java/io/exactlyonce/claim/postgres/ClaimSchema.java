@@ -33,8 +33,8 @@ public final class ClaimSchema {
      * <ul>
      *   <li>the schemas that already have a table of this name
      *   <li>the schema in which {@code CREATE TABLE} would create the table
-     *   <li>other roles that may create objects in one of the schemas, and could therefore create a second table of
-     *       this name. Roles that control the claim table or the database anyway are left out.
+     *   <li>other roles that could create a second table of this name in one of these schemas. Superusers and owners
+     *       are left out, because they control the claim table anyway.
      * </ul>
      */
     private static final String FIND = PgCatalog.sql("""
@@ -65,8 +65,9 @@ public final class ClaimSchema {
      * database create the table one after the other. Without the lock, two concurrent
      * {@code CREATE TABLE IF NOT EXISTS} can fail with a unique violation.
      *
-     * <p>The number is arbitrary. All table names share it, because two names can mean one table (for example with and
-     * without the schema). Any role that may connect can hold the lock, so the wait for it is limited.
+     * <p>The number is arbitrary. It is the same for all table names, because two names can mean one table (for example
+     * with and without the schema). Any role that may connect can hold the lock, so instances wait for it only a few
+     * seconds.
      */
     private static final long TURN = 7317441206845101L;
 
@@ -74,7 +75,7 @@ public final class ClaimSchema {
             "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%s);"
                     .formatted(TURN);
 
-    /** Finds the session that holds the lock. Any role may read these columns. */
+    /** Finds the session that holds the lock, so that an error message can name it. Needs no privilege. */
     private static final String HOLDER = PgCatalog.sql("""
             SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
             FROM pg_catalog.pg_locks AS l
@@ -86,8 +87,8 @@ public final class ClaimSchema {
     private static final String LOCKED = "55P03";
 
     /**
-     * Checks that the table can be used, but writes no row. PostgreSQL nevertheless checks the columns, the privileges,
-     * and the unique key of {@code ON CONFLICT}.
+     * Statements that change no row. PostgreSQL nevertheless rejects them if a column, the primary key or a privilege
+     * is missing.
      */
     private static final String WRITE_NOTHING = """
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
@@ -118,7 +119,7 @@ public final class ClaimSchema {
         this(table, table.dataSource());
     }
 
-    /** Uses the given connections instead of the table's own, for example those of an application transaction. */
+    /** Uses this DataSource instead of the table's own, for example the DataSource of an application transaction. */
     public ClaimSchema(ClaimTable table, DataSource dataSource) {
         this.table = table;
         this.jdbc = new JdbcTemplate(dataSource);
@@ -204,9 +205,8 @@ public final class ClaimSchema {
     }
 
     /**
-     * Throws an exception that names the session that holds the lock, so that an operator can end the session.
-     * Instances hold the lock for milliseconds only, so the session is probably a foreign one. If the lock is free by
-     * now, returns the original failure.
+     * Throws an exception that names the session that holds the lock, so that an operator can end the session. If the
+     * lock is free by now, returns the original failure.
      */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));

@@ -25,9 +25,9 @@ import org.springframework.util.function.SingletonSupplier;
  * The name, schema and settings of the claim table. Other classes write SQL with {@code {table}} as a placeholder, and
  * this class replaces the placeholder.
  *
- * <p>If the configured name has no schema, the first connection for claims looks up the schema by its search path. From
- * then on, all statements contain this schema, also in application transactions. So claims never go to a table with the
- * same name in another schema.
+ * <p>If the configured name has no schema, the first connection for claims finds the schema by its search path. All
+ * later statements contain this schema, also in application transactions. So claims never go to a table with the same
+ * name in another schema.
  */
 public final class ClaimTable {
 
@@ -36,16 +36,18 @@ public final class ClaimTable {
     /** Stands for the table's name in a statement. */
     private static final String PLACEHOLDER = "{table}";
 
-    /** Columns that say where the row {@code c} is. {@link #AT_PLACE} finds the row again by these columns. */
+    /** Columns by which {@link #AT_PLACE} finds the row {@code c} again. */
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**
-     * Finds a row again that an earlier part of the same statement has looked up and locked. {@code w} is the earlier
-     * part, and {@code claim} is the row to change. {@code ctid} is not enough, because it is unique only within a
-     * partition. With the key, PostgreSQL also visits only one partition.
+     * The condition for changing rows that a subquery has locked. {@code w} is the result of the subquery, and
+     * {@code claim} is the claim table.
      *
-     * <p>The key is compared twice, with {@code OR}, although both comparisons have the same result. With only one of
-     * them, PostgreSQL could choose a join that reads the whole index of the primary key.
+     * <p>{@code ctid} alone is not enough, because two partitions can have rows with the same {@code ctid}. With the
+     * key, PostgreSQL also visits only one partition.
+     *
+     * <p>The two comparisons of the key have the same result. With only one of them, PostgreSQL could choose a join
+     * that reads the whole index of the primary key.
      */
     static final String AT_PLACE = """
             claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
@@ -60,8 +62,8 @@ public final class ClaimTable {
             ORDER BY path.position""";
 
     /**
-     * Selects whether the table that an error names is the claim table or one of its partitions. Comparing the error's
-     * index would not work, because each partition has its own index names.
+     * Selects whether the table that PostgreSQL names in an error is the claim table, or one of its partitions. The
+     * error also names an index, but each partition has its own index names.
      */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(
@@ -81,10 +83,10 @@ public final class ClaimTable {
      * @param name the table's name, with or without its schema; without a schema, the search path of the first
      *     connection decides
      * @param dataSource connects only to the primary, with autocommit and isolation level READ COMMITTED
-     * @param retention how long a key's row is kept after its last claim, or after its completion if that is later; a
-     *     request may override this
-     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may run each
-     *     transaction in another session
+     * @param retention how long a key's row is kept after its last claim or its completion; a request may set another
+     *     time
+     * @param synchronousCommit PostgreSQL's {@code synchronous_commit} for claims; set in each transaction, because a
+     *     pooler may run each transaction in another session
      */
     public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         if (!TableName.isValid(name)) {
@@ -200,7 +202,7 @@ public final class ClaimTable {
 
     private String quoted(@Nullable String schema) {
         String relation = '"' + relation() + '"';
-        // A schema that was found by the search path can have any name, even with quotes in it.
+        // The schema's name may contain quotes if it comes from the search path.
         return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
     }
 

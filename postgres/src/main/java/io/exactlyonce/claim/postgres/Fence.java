@@ -17,9 +17,8 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 final class Fence {
 
     /**
-     * Locks the row with the weakest row lock. The owner can still renew, complete and release the claim, because this
-     * does not change the key columns. Takeovers and deletions have to wait. If a renewal writes a new version of the
-     * row, the lock stays.
+     * Locks the row, so that takeovers and deletions have to wait. The lock is PostgreSQL's weakest row lock, so the
+     * owner can still renew, complete and release the claim.
      *
      * <p>If another claim has already taken over the key, no row is found.
      */

@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a batch that have no result yet, in key order, and the results of the other entries. Only one thread
- * may use an instance.
+ * The requests and resolutions of a batch that have no result yet, in key order, and the results of the others. Only
+ * one thread may use an instance.
  */
 final class OpenBatch {
 
@@ -40,7 +40,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The rows that the previous round read. A free row that has not changed since then could not be taken over. */
+    /** The rows that the previous round read. If a free row is still the same, another transaction has locked it. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -71,7 +71,7 @@ final class OpenBatch {
                 .toList();
     }
 
-    /** Records the resolutions that were written. They are no longer open. */
+    /** Records the resolutions that were written. */
     void ended(Set<UUID> written) {
         for (ClaimResolution resolution : resolutions) {
             if (written.contains(resolution.claim().value())) {
@@ -84,7 +84,7 @@ final class OpenBatch {
     /**
      * Records the requests that inserted the first claim of their key.
      *
-     * @param row the claim ids and fencing tokens that were inserted
+     * @param row the claim id and fencing token of each new row
      */
     void claimed(ResultSet row) throws SQLException {
         while (row.next()) {
@@ -94,15 +94,13 @@ final class OpenBatch {
     }
 
     /**
-     * Decides each open entry by the row of its key.
+     * Decides on each open request and resolution by the row of its key.
      *
-     * <p>If a free row is still the same as in the previous round, that round could not take it over. Another
-     * transaction has locked the row, probably one that the former owner fenced. The request is then answered as held
-     * elsewhere, because a batch does not wait for this lock.
+     * <p>If a free row has not changed since the previous round, another transaction has locked it. A batch does not
+     * wait for this lock, so the request is answered as held elsewhere.
      *
-     * @param rows the rows of the open keys; if a row was deleted, its key stays open, and the next round can insert a
-     *     first claim
-     * @return the requests that can now be written; for each key, at most one request takes over
+     * @param rows the rows that were read; if a key has no row, its request stays open
+     * @return the requests that can now be written; two of them never take over the same key
      */
     List<KeyWrite> decide(Map<ClaimKey, KeySnapshot> rows) {
         resolutions.removeIf(
@@ -135,8 +133,8 @@ final class OpenBatch {
     }
 
     /**
-     * Returns whether a resolution needs no further try: an earlier call has already written it, or its claim does not
-     * hold the key any more.
+     * Returns whether a resolution needs no further try. Either it was written before, or its claim does not hold the
+     * key any more.
      */
     private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
@@ -162,8 +160,9 @@ final class OpenBatch {
     }
 
     /**
-     * Returns the results of the batch. A request that is still open counts as held elsewhere: in each round, another
-     * transaction was faster, or had the row locked. A resolution that is still open counts as unanswered.
+     * Returns the results of the batch after the last round. A request without a result counts as held elsewhere,
+     * because other transactions were faster, or had the row locked. A resolution without a result counts as
+     * unanswered.
      */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();

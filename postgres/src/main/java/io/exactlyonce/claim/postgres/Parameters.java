@@ -24,10 +24,7 @@ public final class Parameters {
         }
     }
 
-    /**
-     * Binds one property of all entries as a text array. The array has an explicit type, so that the driver sends it in
-     * binary form.
-     */
+    /** Binds an array parameter with one text for each entry. */
     <E> void texts(List<E> entries, Function<? super E, @Nullable String> property) throws SQLException {
         array("text", new String[entries.size()], entries, property);
     }

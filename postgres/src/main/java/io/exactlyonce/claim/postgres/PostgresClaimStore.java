@@ -36,10 +36,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps claims in one PostgreSQL table, with one row per key.
  *
- * <p>The store first tries to write the whole batch in one round trip, without reading. This usually succeeds. If some
- * entries could not be written, the store reads the rows of their keys. If a row is completed, for example, its request
- * is answered. If a lease has expired, the key is taken over. Entries that are still open need another round, and there
- * are at most three rounds. All statements run in transactions of the store's own, except {@link #fence(ClaimId)}.
+ * <p>A batch takes up to three rounds. Each round first tries to write all requests and resolutions that are still
+ * open, in one round trip and without reading. This usually succeeds. If some could not be written, the round reads the
+ * rows of their keys. Then it answers requests for completed keys, for example, and takes over keys whose lease has
+ * expired.
+ *
+ * <p>All statements run in transactions of the store's own, except {@link #fence(ClaimId)}.
  *
  * <p>Guaranteed: everything that {@link ClaimStore} guarantees, as long as a key's row exists and the DataSource
  * connects to one primary. The database's clock decides when a lease ends.
@@ -63,10 +65,10 @@ public final class PostgresClaimStore implements FencingClaimStore {
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * Inserts the first claim of each key. The fencing token is the database's time in microseconds. So if a key had a
-     * row before that was deleted, the new token is still higher than the old one.
+     * Inserts the first claim of each key. The fencing token is the database's time in microseconds. So it is higher
+     * than all earlier tokens of the key, even if the key's row was deleted before.
      *
-     * <p>The wait for a concurrent insert of the same key is limited, because such an insert takes milliseconds.
+     * <p>If another transaction is inserting the same key, the statement waits for it, for at most one second.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -85,9 +87,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     /**
      * Finds and locks the rows of claims that still hold their keys.
      *
-     * <p>{@code LIMIT 1} makes PostgreSQL look up each key by the primary key, instead of reading the whole table. If
-     * another transaction has locked a row, the row is skipped, because a batch must not wait. If another transaction
-     * changes a row while this statement runs, the row is not updated.
+     * <p>{@code LIMIT 1} makes PostgreSQL look up each key by the primary key, instead of reading the whole table. Rows
+     * that another transaction has locked are skipped, because a batch must not wait for them.
      *
      * <p>The lease is not compared, because an expired claim holds its key until another claim takes over.
      */
@@ -101,8 +102,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Completes, releases or parks claims. {@code parked_at} is set for parked claims only, because the index of parked
-     * claims contains each row that has a {@code parked_at}.
+     * Completes, releases or parks claims. Only a parked claim may have a {@code parked_at}, because the index on this
+     * column must contain no other rows.
      */
     static final String END = """
             UPDATE {table} AS claim
@@ -127,19 +128,18 @@ public final class PostgresClaimStore implements FencingClaimStore {
     /**
      * Reads the states of keys for waiting deliveries, but does not claim the keys.
      *
-     * <p>Two kinds of keys count as held although they have no running lease:
+     * <p>Without a running lease, a key counts as held in two cases:
      * <ul>
      *   <li>A claim transaction works on the key, and has not committed its row yet. That transaction holds the key's
-     *       advisory lock, so the lookup tries to take this lock. Lookups take it in shared mode, so that they do not
-     *       block each other.
-     *   <li>The row is free, but cannot be taken over yet, because another transaction has locked it. That transaction
-     *       is writing the row, or the former owner has fenced it.
+     *       advisory lock, so the lookup tries this lock. Lookups use shared mode, so that they do not block each
+     *       other.
+     *   <li>The row is free, but another transaction has locked it. That transaction is writing the row, or the former
+     *       owner has fenced it.
      * </ul>
      *
-     * <p>Two races cost a waiting delivery one receive each:
+     * <p>Two rare races cost a waiting delivery one receive each:
      * <ul>
-     *   <li>A transaction tries to claim a free key while a lookup has the key's lock. The delivery then waits until
-     *       the next lookup.
+     *   <li>A lookup has the key's lock at the moment at which a transaction tries to claim the key.
      *   <li>A transaction commits after the lookup has read the row, and before the lookup tries the lock. The
      *       completed key then appears free.
      * </ul>
@@ -218,8 +218,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Tries to write all open entries in one round trip. Claims wait for concurrent writes of the same key. Resolutions
-     * do not wait, because two batches that resolve each other's claims would deadlock.
+     * Tries to write all open requests and resolutions in one round trip. A request waits if another transaction is
+     * writing the same key. Resolutions do not wait, because two batches could otherwise wait for each other.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -288,7 +288,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
         List<KeyWrite> inDoubt = new ArrayList<>();
         for (KeyWrite key : writable) {
             switch (key.decision().action()) {
-                // The caller counts its lease from this call, so the lease in the row must start again, too.
+                // The request already owns this key. Its caller counts the lease from now, so the lease in the row
+                // starts again, too.
                 case RENEW ->
                     own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
                 case PARK -> inDoubt.add(key);
@@ -336,8 +337,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Returns the claims that were not renewed, but still hold their keys. Another transaction had locked their rows,
-     * so the next renewal may succeed.
+     * Returns the claims that still hold their keys, but could not be renewed, because another transaction had locked
+     * their rows. The next renewal may succeed.
      */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
         Map<ClaimKey, KeySnapshot> found = claims.isEmpty()

@@ -32,9 +32,9 @@ import org.springframework.jdbc.core.RowMapper;
 /**
  * Lets operators list parked claims and decide on them. Also shows the history of any claim, without its result.
  *
- * <p>Operators must not slow down claims. So an instance runs at most one lookup and one decision at a time, on
- * separate connections if the library made the pool. Each statement is cancelled after 2 s, and uses one processor of
- * the server. Counts and lookups by hash read a limited number of rows.
+ * <p>Operators must not slow down claims. So an instance runs at most one lookup and one decision at a time. Each
+ * statement is cancelled after 2 s, and uses one processor of the server. Counts and lookups by hash read a limited
+ * number of rows.
  */
 public final class PostgresParkedClaims implements ParkedClaims {
 
@@ -89,10 +89,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String TIME = "(timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'))";
 
     /**
-     * Lists parked claims, the oldest first, by the index on {@code parked_at}. The index contains parked rows only.
+     * Lists parked claims, the oldest first. Reads the index on {@code parked_at}, which contains parked rows only.
      *
-     * <p>The statement must not compare the status, too. PostgreSQL would then expect too few rows, and would read and
-     * sort all parked rows. A comparison such as {@code (parked_at, scope, key) > (?, ?, ?)} would be as slow.
+     * <p>Two other conditions would be slow, because PostgreSQL would read and sort all parked rows: a comparison of
+     * the status in addition, and {@code (parked_at, scope, key) > (?, ?, ?)}.
      */
     static final String LIST = COLUMNS + """
             WHERE parked_at {>=} %1$s AND (parked_at {>} %1$s OR (scope, key) {>} (?, ?))
@@ -148,8 +148,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Releases parked rows. {@code cleared} tells the next claim that an operator has decided. Failures are counted
-     * from zero again, but the attempt number continues.
+     * Releases parked rows. {@code cleared} tells the next claim that an operator has released the key. Failures are
+     * counted from zero again, but the attempt number continues.
      */
     private static final String RELEASE = """
             UPDATE {table} AS claim
@@ -181,8 +181,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
                     .formatted(HAS_TURN, HASHES);
 
     /**
-     * Reads the newest rows that are not parked. Their expiry is set when they are claimed, so the last to expire are
-     * usually the newest.
+     * Reads rows that are not parked, the last to expire first. These are usually the newest rows, because
+     * {@code expires_at} is set when a key is claimed.
      */
     private static final String LATEST_CLAIMED =
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %s".formatted(HAS_TURN, HASHES);
@@ -215,7 +215,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     /**
      * Uses other connections than those of the table.
      *
-     * @param table its retention is the minimum time for which a row is kept after a decision
+     * @param table also sets how long a row is kept at least after a decision, by its retention
      * @param connections connections to the claim database; at most two are used at a time
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {
@@ -338,13 +338,13 @@ public final class PostgresParkedClaims implements ParkedClaims {
         return decide(COMPLETE, completions);
     }
 
-    /** Writes decisions in one transaction. A release is passed as a completion without a result. */
+    /** Writes releases or completions in one transaction. A release is passed as a completion without a result. */
     private Set<ClaimId> decide(String sql, Collection<ClaimResolution.Completed> decisions) {
         List<ClaimResolution.Completed> inOrder = decisions.stream()
                 .sorted(Comparator.comparing(decision -> decision.claim().key()))
                 .toList();
-        // The statement is not repeated after a lost connection. A second try could not tell the first try's commit
-        // from another operator's decision.
+        // If the connection breaks, the statement is not repeated. The first try may have been committed. A second try
+        // would then find no parked row, as if another operator had decided.
         Set<UUID> decided = deciding.alone(() -> statements.run(connection -> decide(connection, sql, inOrder), 1));
         return inOrder.stream()
                 .map(ClaimResolution.Completed::claim)

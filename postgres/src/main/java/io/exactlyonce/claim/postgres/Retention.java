@@ -61,21 +61,19 @@ public final class Retention {
             """;
 
     /**
-     * Deletes one batch of expired rows.
+     * Deletes one batch of expired rows. Rows that another transaction has locked are left for the next sweep.
      *
      * <p>{@code turn} is an advisory lock, so that only one instance deletes at a time. If another instance has the
-     * lock, this statement reads no row. PostgreSQL releases the lock at the end of the transaction, so it also works
-     * through a pooler. The lock's number contains the table's OID, because several schemas can have a table of the
-     * same name. The other part of the number is arbitrary.
+     * lock, this statement reads no row. The lock ends with the transaction, so it also works through a pooler. Its
+     * number contains the table's OID, because several schemas can have a table of the same name.
      *
      * <p>{@code expires_at} is the time of the claim plus the retention. A completed row is kept longer, by the time
      * from its claim to its completion. A claim that was never resolved is kept longer, by the time from its claim to
      * the end of its lease. The statement compares intervals and not times, because the length of a day depends on the
      * session's time zone.
      *
-     * <p>{@code now()} can limit an index scan, and {@code clock_timestamp()} cannot. The first parameter is the latest
-     * expiry of the previous batch, so that the scan skips the rows that were deleted before. Rows that another
-     * transaction has locked are left for the next sweep.
+     * <p>The first parameter is the last {@code expires_at} of the previous batch. So the index scan skips the rows
+     * that were just deleted. {@code now()} can limit an index scan, and {@code clock_timestamp()} cannot.
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (
@@ -96,8 +94,8 @@ public final class Retention {
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Reads the age of the row that expires next, by the index on {@code expires_at}. This row counts as the oldest
-     * one. After the retention setting has changed, another row may be older.
+     * Reads the age of the row that expires next, by the index on {@code expires_at}. This is the oldest row, unless
+     * the retention setting was changed.
      */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
@@ -113,9 +111,9 @@ public final class Retention {
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
     /**
-     * The age of the oldest row.
+     * The result of {@link #SURVEY}.
      *
-     * @param oldestMicros the time since it was claimed; {@code null} if no row can expire
+     * @param oldestMicros the time since the row was claimed; {@code null} if no row can expire
      */
     private record Survey(@Nullable Long oldestMicros) {
 
@@ -185,8 +183,8 @@ public final class Retention {
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         } catch (ClaimStoreUnavailableException failure) {
-            // The pool refuses connections to an interrupted thread. So if this thread was interrupted, the failure is
-            // no outage.
+            // The pool gives no connection to an interrupted thread. The thread is stopping, so this is not reported as
+            // a failure.
             if (!Thread.currentThread().isInterrupted()) {
                 failed(failure);
             }

@@ -24,7 +24,8 @@ public interface RetentionObserver {
     default void sweepFailed() {}
 
     /**
-     * Called after each sweep that did not fail, even if another instance was deleting.
+     * Called at the end of each sweep that did not fail, even if the sweep deleted nothing because another instance was
+     * deleting.
      *
      * @param oldest the age of the row that expires next; {@code null} if no row can expire
      */

@@ -34,8 +34,8 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements outside the caller's transaction. If they took part in it, a connection of the claims' pool would
-     * be in use until the transaction ends.
+     * Runs statements outside the caller's transaction. Otherwise, that transaction would keep a connection of the
+     * claims' pool until it ends.
      */
     private final Statements claims;
 
@@ -48,11 +48,10 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the part of an advisory lock's number that stands for the key. The other part is the table's OID.
+     * Returns the number of a key's advisory lock. Statements combine it with the table's OID.
      *
-     * <p>A claim transaction takes the lock of its key, because other transactions do not see its row before it
-     * commits. If two keys have the same number, one of them may have to wait. It is still claimed correctly, because
-     * its row decides.
+     * <p>A claim transaction holds this lock, because other transactions do not see its row before it commits. If two
+     * keys have the same number, one of them may have to wait, but both are claimed correctly.
      *
      * @return the first 8 bytes of the SHA-256 of scope and key; the same in all versions that may run side by side
      */

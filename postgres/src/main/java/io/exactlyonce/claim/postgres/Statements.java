@@ -25,13 +25,13 @@ import org.springframework.jdbc.core.SingleColumnRowMapper;
  * <p>Work may run more than once, so it must be repeatable. It is repeated in two cases:
  * <ul>
  *   <li>PostgreSQL rolled it back because of another transaction (for example after a deadlock). Nothing was changed.
- *   <li>The connection broke, or its server does not accept writes any more. The pool has discarded such connections,
- *       so a new connection reaches the primary. If the connection broke during the commit, the first try may have
- *       written already, and the second try finds these writes. There is no third try.
+ *   <li>The connection broke, or its server does not accept writes any more. The second try uses a new connection,
+ *       which reaches the primary. If the first try was committed nevertheless, the second try finds its writes. There
+ *       is no third try.
  * </ul>
  *
- * <p>Work is not repeated after a timeout of the driver. The time is already lost, and a renewal that waits longer may
- * lose its lease. The caller decides how long to retry.
+ * <p>Work is not repeated after a timeout of the driver, because too much time has already passed. The caller decides
+ * how long to retry.
  */
 public final class Statements {
 
@@ -40,17 +40,18 @@ public final class Statements {
      * statement's own result.
      *
      * <p>The first setting forbids sequential scans. While the table is small, PostgreSQL would choose such a scan, and
-     * would keep this plan after the table has grown. The second setting says what the commit waits for.
+     * would keep this plan after the table has grown. The second setting says whether a commit waits for the disk and
+     * for replicas.
      *
-     * <p>Settings and statement run in one transaction, and the settings end with it. So they work behind a pooler,
-     * which may run each transaction in another session.
+     * <p>The settings end with the statement's transaction. So they work behind a pooler, which may run each
+     * transaction in another session.
      */
     static final String SETTINGS = "SELECT pg_catalog.set_config('enable_seqscan', 'off', true),"
             + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
 
     /**
-     * Forbids sequential scans for the rest of the transaction, and keeps the old setting under another name.
-     * {@code WHERE} reads the old setting before {@code SELECT} changes it.
+     * Forbids sequential scans for the rest of the transaction, and saves the old setting as
+     * {@code exactly_once.enable_seqscan}. {@code WHERE} saves it before {@code SELECT} changes it.
      */
     public static final String ONLY_BY_INDEX = """
             SELECT pg_catalog.set_config('enable_seqscan', 'off', true)
@@ -58,11 +59,8 @@ public final class Statements {
                   IS NOT NULL""";
 
     /**
-     * Restores the setting that {@link #ONLY_BY_INDEX} kept.
-     *
-     * <p>If a proxy sent {@link #ONLY_BY_INDEX} to another server, this session has kept nothing. The setting then gets
-     * the session's own value. But if this session ran {@link #ONLY_BY_INDEX} in an earlier transaction, the statement
-     * fails, because the kept value is then empty.
+     * Restores the setting that {@link #ONLY_BY_INDEX} saved. Both statements must run in the same transaction of the
+     * same server. If a proxy sends them to two servers, this statement may fail.
      */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
@@ -102,8 +100,8 @@ public final class Statements {
     }
 
     /**
-     * @param triesStale how often the work is tried if connections break; 1 if a second try could not recognize the
-     *     writes of the first
+     * @param triesStale how often the work is tried if connections break; 1 for work that cannot recognize its own
+     *     earlier writes
      */
     <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
@@ -112,8 +110,8 @@ public final class Statements {
                     preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // An application pool does not discard a broken connection by itself, and would give it to the next
-                    // caller.
+                    // An application pool does not discard a broken connection by itself. The next caller would get the
+                    // same connection.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
@@ -137,7 +135,7 @@ public final class Statements {
                 .get(0);
     }
 
-    /** Opens a connection, without a retry, because the pool has already tried until its timeout. */
+    /** Opens a connection. A failure is not retried, because the pool has already tried until its timeout. */
     private Connection connect() {
         try {
             return dataSource.getConnection();
@@ -187,8 +185,8 @@ public final class Statements {
     }
 
     /**
-     * Prepares a statement for an application transaction. The statement in front forbids sequential scans, and returns
-     * one row. The statement behind restores the old setting for the application's own statements.
+     * Surrounds a statement with two others, for use in an application transaction. The first one forbids sequential
+     * scans, and returns one row. The last one restores the old setting for the application's own statements.
      *
      * @param statement must join claim rows by {@code LATERAL} with {@code LIMIT 1}, or by {@link ClaimTable#AT_PLACE}
      */

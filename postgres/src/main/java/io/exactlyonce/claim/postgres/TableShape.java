@@ -7,16 +7,16 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Checks that the claim table and its partitions can keep all keys. Without this check, the faults below would appear
- * late: when a row is written, or when a row is lost.
+ * Checks that the claim table and its partitions can keep all keys. Without this check, a fault would appear only
+ * later, when a row cannot be written, or is lost.
  */
 final class TableShape {
 
     /**
-     * Finds the first fault of the table and its partitions. A missing index comes last, because it is only logged.
+     * Finds a fault of the table or one of its partitions. A missing index is reported only if there is no other fault.
      *
-     * <p>Hash partitions must cover all remainders of the largest modulus. A partition with modulus 2, for example,
-     * covers 4 of 8 remainders. The statement compares the sum of the covered remainders with the largest modulus.
+     * <p>Hash partitions must cover all keys together. A partition with modulus 8, for example, covers an eighth of the
+     * keys. The statement adds up the shares of all partitions.
      */
     private static final String FIND_FAULT = """
             WITH RECURSIVE relation AS (

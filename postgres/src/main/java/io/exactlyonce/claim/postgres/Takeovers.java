@@ -18,11 +18,10 @@ import java.util.function.UnaryOperator;
 public final class Takeovers {
 
     /**
-     * Finds and locks a row if it is still free, and still has the claim and status that were read. Its attempt and
-     * fencing token are then unchanged, too, because they change only together with the claim.
+     * Finds and locks a row if it is still free, and still has the same claim and status as when it was read. Its
+     * attempt and fencing token are then unchanged, too, because they change only together with the claim.
      *
-     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it. That transaction
-     * is writing or deleting the row, or the former owner has fenced it.
+     * <p>Rows that another transaction has locked are skipped, because a batch must not wait for them.
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
@@ -51,8 +50,9 @@ public final class Takeovers {
             """ + PLACE;
 
     /**
-     * Completes keys in the transaction of their work. If the work has already ended this transaction, the transaction
-     * id has changed. The statement then fails on purpose, by a division by zero.
+     * Completes keys in the transaction of their work. The work may have ended this transaction, for example by a
+     * {@code COMMIT} of its own. The transaction id is then another one, and the statement fails on purpose, by a
+     * division by zero.
      */
     private static final String COMPLETE = """
             UPDATE {table} AS claim
@@ -71,8 +71,7 @@ public final class Takeovers {
 
     /**
      * Parks keys in doubt. The reason is the error with which the last attempt released the row. If the row is still
-     * HELD, its last owner vanished without an error, so another reason is written. {@code parked_at} is set for parked
-     * claims only, because the index of parked claims contains each row that has a {@code parked_at}.
+     * HELD, there is no such error, because its owner vanished.
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
@@ -89,10 +88,8 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * Creates the statements.
-     *
-     * @param around adds settings to a statement, for example {@link Statements#within}; the settings in front must
-     *     return one row
+     * @param around puts a statement that returns one row in front of each statement, for example
+     *     {@link Statements#within}
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
