@@ -26,9 +26,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Begins application transactions that hold claims. Each one begins with the settings of the handler's own
- * {@code @Transactional}, because timeout and isolation level can only be set at the beginning. The handler then joins
- * the transaction.
+ * Begins application transactions that hold claims. Each one has the timeout and isolation level of the handler's own
+ * {@code @Transactional}, because these can only be set at the beginning. The handler then joins the transaction.
  *
  * @param manager the application's transaction manager
  * @param own the transaction settings of the handler
@@ -38,7 +37,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 public record ApplicationTransactions(
         PlatformTransactionManager manager, TransactionAttribute own, DataSource dataSource, Seen seen) {
 
-    /** Transaction managers whose commit does nothing else than commit the connection. Listeners may still do more. */
+    /** Transaction managers whose commit does nothing else than commit the connection. */
     private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
 
     private static final String SEE = """
@@ -71,8 +70,8 @@ public record ApplicationTransactions(
     }
 
     /**
-     * Settings that always begin a new transaction. If the engine joined a transaction that is already open, the
-     * message would be acknowledged before that transaction commits.
+     * The handler's transaction settings, except that they always begin a new transaction. Otherwise, the handler could
+     * join a transaction that is already open. The message would then be acknowledged before that transaction commits.
      */
     @SuppressWarnings("serial")
     private static final class Apart extends DelegatingTransactionAttribute {
@@ -97,15 +96,14 @@ public record ApplicationTransactions(
     }
 
     /**
-     * Returns whether the {@code COMMIT} may be sent together with the completion. This needs a manager whose commit
-     * only commits the connection. The manager then finds nothing left to commit.
+     * Returns whether the {@code COMMIT} may be sent together with the completion, which saves a round trip. This
+     * requires that nothing else happens at the commit.
      *
      * <p>Returns false in these cases:
      * <ul>
-     *   <li>The manager is of JPA, which writes changes at the commit.
-     *   <li>A synchronization, a listener of the manager, or a subclass of the manager may write at the commit.
-     *   <li>The transaction has a timeout. The timeout could cancel the {@code COMMIT} while PostgreSQL waits for its
-     *       replicas, and PostgreSQL would then stop waiting.
+     *   <li>The manager itself does more at the commit. For example, JPA's manager writes changes.
+     *   <li>A listener of the manager or a synchronization may write at the commit.
+     *   <li>The transaction has a timeout. It could cancel the {@code COMMIT} while PostgreSQL waits for its replicas.
      * </ul>
      */
     boolean mayCommitByStatement() {

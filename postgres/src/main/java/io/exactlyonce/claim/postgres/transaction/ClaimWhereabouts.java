@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Checks that each application transaction uses the database and the table in which claims are kept. Startup has
- * checked only one transaction. Others may belong to other tenants, and may use another database or role. The search
- * path does not matter, because statements contain the table's schema.
+ * Checks that each application transaction uses the database and the table in which claims are kept. The check at
+ * startup saw only one transaction. Another transaction may belong to another tenant, and may use another database or
+ * role.
  *
  * <p>A database is checked only one time for each JDBC URL. The table is recognized by its OID, which is unique in a
  * database.
@@ -31,12 +31,7 @@ final class ClaimWhereabouts {
     private final Set<String> proved = ConcurrentHashMap.newKeySet();
     private volatile long table;
 
-    /**
-     * Starts with the transaction that was checked at startup.
-     *
-     * @param seen that transaction; others with the same URL need no check through the claims' pool, which may be
-     *     unavailable
-     */
+    /** @param seen the transaction that was checked at startup; its JDBC URL is not checked again */
     ClaimWhereabouts(SameDatabase database, ApplicationTransactions.Seen seen) {
         this.database = database;
         this.table = seen.table();
@@ -84,7 +79,7 @@ final class ClaimWhereabouts {
         if (found != current) {
             throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
-        // The claims' pool sees this table, too. So the table was dropped and created again.
+        // The transaction and the claims' own connections see the same new table: it was dropped and created again.
         table = current;
     }
 

@@ -52,12 +52,11 @@ import org.springframework.transaction.TransactionTimedOutException;
  * Claims keys, runs the work and completes the keys in one application transaction. The transaction writes the keys'
  * rows only at its end. Until then, an advisory lock holds each key.
  *
- * <p>Two checks run when the rows are written:
+ * <p>Two faults show when the rows are written:
  * <ul>
- *   <li>If another claim has written a key's row in the meantime, the transaction is rolled back.
- *   <li>If the work has committed or rolled back the transaction by itself, the transaction id has changed, and
- *       {@link #execute} fails. If the work committed, the keys are then in doubt. If the process dies before the work
- *       ends, nothing records that doubt.
+ *   <li>Another claim has written a key's row in the meantime. The transaction is then rolled back.
+ *   <li>The work has committed or rolled back the transaction by itself. {@link #execute} then fails. If the work
+ *       committed, the keys are then in doubt. If the process dies before the rows are written, this is not noticed.
  * </ul>
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
@@ -68,12 +67,12 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /**
-     * Tries to take the advisory locks of keys, without waiting for them.
+     * Tries to take the advisory locks of keys, without waiting for them. Also sets {@code synchronous_commit} to the
+     * value for claims, unless the session has a stronger value.
      *
-     * <p>Also sets {@code synchronous_commit} to the value for claims, unless the session has a stronger value.
+     * <p>The fencing token is the time after the lock is taken. So it is higher than the tokens of all earlier owners.
      *
-     * <p>The fencing token is the time after the lock is taken. A time before the lock could be lower than the token of
-     * an earlier owner that was rolled back. On a replica, the statement fails because of {@code pg_current_xact_id}.
+     * <p>On a replica, the statement fails because of {@code pg_current_xact_id}.
      */
     private static final String LOCKS = """
             SELECT wanted.position,
@@ -90,19 +89,19 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String ONE_NUMBER = "(SELECT ?::bigint AS number, 1 AS position) AS wanted";
 
     /**
-     * Selects the numbers of several keys' locks. The subquery hides the array from the planner, which would otherwise
-     * make a new plan for each execution.
+     * Selects the numbers of several keys' locks. The array is in a subquery, because PostgreSQL would otherwise make a
+     * new plan for each execution.
      */
     private static final String NUMBERS =
             "pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)";
 
     /**
-     * Tries to take the locks, and then reads the rows. The second statement begins after the locks were taken, so it
-     * sees all commits of earlier owners.
+     * Tries to take the locks with one statement, and reads the rows with the next one. The second statement begins
+     * after the locks were taken, so it sees all commits of earlier owners.
      *
-     * <p>The first statement also forbids sequential scans. If the table was nearly empty when PostgreSQL last analyzed
-     * it, the second statement would otherwise read the whole table, and would keep this plan. While it runs, the
-     * second statement restores the setting for the statements of the work.
+     * <p>The first statement also forbids sequential scans. Otherwise, the second statement may read the whole table,
+     * if PostgreSQL's statistics are from a time when the table was nearly empty. The second statement then restores
+     * the setting for the statements of the work.
      */
     private static final String LOCKS_AND_ROWS =
             LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n" + "SELECT w.n, c.* FROM %s";
@@ -148,7 +147,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** PostgreSQL's transaction ids of the claims whose work is running. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
 
-    /** @param table the claim table in the same database, with connections outside the application transactions */
+    /** @param table the claim table; its own connections are outside the application transactions */
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(transactions.dataSource());
@@ -230,12 +229,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the transaction's connection was lost. Work may throw any exception when its connection breaks.
-     * So if the transaction is still open, this method rolls it back, and a failed rollback counts as a lost
-     * connection.
-     *
-     * <p>After a lost connection, the claim counts as unanswered. A message on its last receive then waits for an
-     * answer.
+     * Returns whether the transaction's connection was lost. The exception that the work threw may not show this. So
+     * this method rolls back the transaction if it is still open. If the rollback fails, the connection was lost.
      */
     private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
@@ -253,7 +248,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** Takes the locks and reads the rows in one round trip. Then decides on each request. */
     private void read(Look look) {
         if (!transactions.isBound()) {
-            // PostgreSQL would release the locks right after the statement if there were no transaction.
+            // Outside a transaction, PostgreSQL would release the locks right after the statement.
             throw new ClaimTransactionException(
                     "%s is not one of the DataSource that transaction manager %s used at startup; let the manager begin one there"
                             .formatted(look, transactions.manager()),
@@ -267,8 +262,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // This transaction's snapshot may be older than its locks, so the store reads the rows in another
-                    // transaction. If another claim inserts a row after that, the completion violates the primary key.
+                    // All statements of this transaction see the database as it was before the locks were taken. So the
+                    // store reads the rows in another transaction. If another claim inserts a row after that, the
+                    // completion violates the primary key.
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
@@ -308,8 +304,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return decision.outcome();
         }
         if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
-            // The other owner's remaining time is unknown, so the length of this lease is the estimate. If this request
-            // has claimed the key before, outside the transaction, that claim counts as another owner.
+            // How long the other owner still holds the key is unknown. This request's own lease is the estimate. A
+            // claim that this request made before, outside the transaction, counts as another owner, too.
             return new HeldElsewhere(request.lease());
         }
         KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);
@@ -324,8 +320,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Writes the completed rows: first new rows, then existing rows, each in key order. If there is only one row, and
-     * the row is new, the {@code COMMIT} may be sent in the same round trip.
+     * Writes the completed rows: first new rows, then existing rows, each in key order. A single new row may be sent
+     * together with the {@code COMMIT}.
      */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
@@ -352,8 +348,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             try {
                 return statement.executeBatch();
             } catch (BatchUpdateException failure) {
-                // The batch exception quotes the statement with its parameters. Its next exception, which is the
-                // server's, does not.
+                // The exception of a batch quotes the statement with its parameters. The server's own exception does
+                // not.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
             }
         });
@@ -393,8 +389,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns the exception for completions that PostgreSQL rejected. If the claim table is the cause, PostgreSQL's
-     * message is left out, because it would quote the key.
+     * Returns the exception for completions that PostgreSQL rejected. PostgreSQL's messages about the claim table are
+     * left out, because they would quote the key.
      */
     private RuntimeException refused(Look look, DataAccessException failure) {
         ClaimTransactionException handlers = failures.uncompleted(look, failure);
@@ -464,7 +460,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * A free key that this transaction completes.
      *
-     * @param known the row to take over; {@code null} if the key has no row
+     * @param known the key's row; {@code null} if it has none
      */
     private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
@@ -476,8 +472,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<Free> free = new ArrayList<>();
 
         /**
-         * The keys whose locks this transaction has taken, and that no request has used yet. A second request with the
-         * same key does not find it here, and is answered as held elsewhere.
+         * The keys whose locks this transaction has taken. The first request with a key removes the key from this set.
+         * A second request with this key then counts as held elsewhere.
          */
         private final Set<ClaimKey> locks = new HashSet<>();
 

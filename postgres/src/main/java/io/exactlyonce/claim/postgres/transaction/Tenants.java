@@ -45,8 +45,10 @@ final class Tenants {
     private Tenants() {}
 
     /**
-     * Returns who chooses the tenant of Hibernate's sessions: the name of a class, or a description if Hibernate's
-     * mapping has tenants without such a class. Returns {@code null} if there are no tenants.
+     * Finds out whether Hibernate's sessions belong to tenants.
+     *
+     * @return the class that chooses the tenant, or a description if there is no such class; {@code null} if there are
+     *     no tenants
      */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
@@ -55,12 +57,12 @@ final class Tenants {
     }
 
     /**
-     * Returns the class name of a DataSource that chooses the database or schema for each connection (an
-     * {@code AbstractRoutingDataSource}). Returns {@code null} for other DataSources, and if all targets use the
-     * database and search path of the given transaction. Targets that are replicas, or that cannot be reached now, are
-     * ignored.
+     * Finds out whether a DataSource connects to different databases or schemas, as an
+     * {@code AbstractRoutingDataSource} can. Replicas, and databases that cannot be reached now, are ignored.
      *
      * @param transaction an open transaction of that DataSource
+     * @return the class name of the DataSource; {@code null} if it always uses the database and search path of the
+     *     transaction
      */
     static @Nullable String ofConnections(DataSource dataSource, JdbcTemplate transaction) {
         AbstractRoutingDataSource router = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);

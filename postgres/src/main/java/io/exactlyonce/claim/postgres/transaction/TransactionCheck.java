@@ -20,9 +20,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates claim transactions from the application's transaction managers. Before that, checks that a manager's
- * transactions use the claim database and see the claim table. Names and types of beans cannot show this, so the check
- * runs a transaction, and rolls it back.
+ * Creates claim transactions from the application's transaction managers. Before that, runs a transaction of the
+ * manager, and checks that it uses the claim database and sees the claim table. This transaction is rolled back.
  *
  * @param table the claim table
  * @param beans the bean factory that has the application's DataSource
@@ -102,7 +101,9 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
 
     /**
      * Requires that the open transaction uses the claim database, and that the application's DataSource takes part in
-     * it. Returns the DataSource whose connection the transaction uses.
+     * it.
+     *
+     * @return the DataSource whose connection the transaction uses
      */
     private DataSource proved(String manager, @Nullable DataSource application) {
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
@@ -125,8 +126,8 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     remedy());
         }
         new ClaimSchema(table, dataSource).requireUsable();
-        // Two DataSource objects for one database, for example a proxy and its target, can have separate transactions.
-        // If both have the same session, they share the transaction.
+        // A proxy and its target, for example, are two DataSource objects, and can have separate transactions. If they
+        // share the transaction, both use the same database session.
         if (application != null
                 && !Objects.equals(
                         transaction.queryForObject(SESSION, Integer.class),

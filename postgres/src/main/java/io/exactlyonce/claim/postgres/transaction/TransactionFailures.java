@@ -19,7 +19,8 @@ import org.springframework.transaction.TransactionTimedOutException;
 
 /**
  * Separates failures of the database from failures of the application. If the database is unavailable, the claim is
- * repeated. If a handler or the session of its transaction fails, only that attempt fails, and no listener pauses.
+ * repeated. Other failures end only one attempt, and no listener pauses. For example, a handler fails, or the role of
+ * its transaction lacks a privilege.
  */
 final class TransactionFailures {
 
@@ -48,10 +49,10 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a failure means that the database gave no answer. The database may be unavailable, slow or a
-     * replica, it may refuse all logins, or the transaction's timeout may have passed.
+     * Returns whether a failure is an outage of the database. The database may be unreachable, slow or a replica, it
+     * may refuse all logins, or the transaction's timeout may have passed.
      *
-     * <p>Other exceptions come from the application's own code, for example from a tenant resolver, and are no outage.
+     * <p>Exceptions of the application's own code, for example of a tenant resolver, are no outage.
      */
     static boolean isOutage(Exception failure) {
         if (failure instanceof TransactionTimedOutException) {
@@ -83,9 +84,10 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns the exception for a claim that failed because of its session or the application's own code.
+     * Returns the exception for a claim that failed although the database is available. The reason is the session, or
+     * the application's own code.
      *
-     * @param claims reads the claims' rows through the claims' own pool, to make sure that the database is available
+     * @param claims reads the same rows through the claims' own pool, to make sure that the database is available
      * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if the claims' pool gets no answer either
      */
     ClaimTransactionException unclaimed(Object transaction, Exception failure, Runnable claims) {
@@ -133,8 +135,8 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns the exception for a completion that failed because of the handler or its session; {@code null} if there
-     * is another reason.
+     * Returns the exception for a completion that failed because of the handler, or because its session cannot write to
+     * the claim table; {@code null} if there is another reason.
      */
     @Nullable ClaimTransactionException uncompleted(Object transaction, DataAccessException failure) {
         String state = ClaimPool.sqlState(failure);
@@ -149,9 +151,8 @@ final class TransactionFailures {
     }
 
     /**
-     * Describes the earlier failure that made PostgreSQL abort the transaction, for a message. The driver keeps it as
-     * the innermost cause. Its own message is left out, because it may quote values. Empty if the driver has not kept
-     * it.
+     * Describes the earlier failure that made PostgreSQL abort the transaction. The driver attaches it as the innermost
+     * cause; if not, the description is empty. PostgreSQL's own text is left out, because it may quote values.
      */
     private static String swallowed(Exception aftermath) {
         Throwable cause = Causes.root(aftermath);
