@@ -13,18 +13,18 @@ final class Counter {
     private final Condition changed = lock.newCondition();
     private final AtomicInteger waiters = new AtomicInteger();
 
-    /** @param count is changed by this counter, and can be read by other classes */
+    /** @param count may also be read by other classes */
     Counter(AtomicInteger count) {
         this.count = count;
     }
 
     /**
-     * Adds to the count, and wakes threads that wait. The lock is taken only if a thread waits, which is rare, because
-     * this method is called about four times for each message.
+     * Adds to the count, and wakes threads that wait. The lock is taken only if a thread waits, because this method is
+     * called often.
      */
     void add(int by) {
         count.addAndGet(by);
-        // A thread that begins to wait after this line reads the new count, so it need not be woken.
+        // A thread that begins to wait from now on reads the new count, so it need not be woken.
         if (waiters.get() > 0) {
             lock.lock();
             try {

@@ -22,26 +22,25 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
 
 /**
- * Processes the messages that polls have received: renews them, claims their keys, calls handlers, records the
- * outcomes, and deletes the messages. If keys are claimed ahead, one call claims all keys of a poll. Afterwards only
- * messages whose keys were acquired need a thread.
+ * Processes received messages: claims their keys, calls handlers, records the outcomes, and deletes the messages. On a
+ * standard queue, one call of the claim store usually claims the keys of a whole poll. Duplicates are found by this
+ * call, so they need no thread.
  *
- * <p>A message <em>leaves</em> when its handler has ended. Its permit is then released, so that another message can be
- * polled. On a FIFO queue, the next message of the same group waits longer: until the outcome is recorded, and the
- * message is passed to the deleter or returned.
+ * <p>When a handler ends, the permit of its message is released, so that another message can be polled. On a FIFO
+ * queue, the next message of the group is handled later: after the outcome is recorded, and the message is passed to
+ * the deleter or returned.
  *
- * <p>If a message of a group stays in the queue, later messages of the group from the same poll are not handled. They
- * are made visible again at once. SQS does not deliver them while the first message is in flight, so the order is kept.
+ * <p>If SQS will redeliver a message of a FIFO group, the later messages of its group are not handled. They are made
+ * visible again at once, and SQS delivers them after the first message. So the order is kept.
  *
- * <p>A message that failed on its last receive does not stay, because SQS moves it to the dead-letter queue. The later
- * messages of its group are then handled. They were received just as often, so if they were returned, SQS would move
- * them to the dead-letter queue, too. The redrive policy may have changed, so it is read again before the group
- * continues. If the policy cannot be read, the later messages are returned, because order has priority.
+ * <p>A message that failed on its last receive is not redelivered, because SQS moves it to the dead-letter queue. So
+ * the later messages of its group are handled. If they were returned, SQS would move them to the dead-letter queue,
+ * too, because they were received just as often. The redrive policy may have changed, so it is read again first. If it
+ * cannot be read, the later messages are returned, because the order is more important.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
 
-    /** Names the work of this class in the log if it crashes. */
     private static final String ENTRY = "Handling messages";
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
@@ -51,8 +50,8 @@ final class Dispatcher {
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
     /**
-     * Pause between two checks of a stop that waits for handlers. A handler may have called this stop itself. Each
-     * check looks for such a handler, because it would wait for its own end.
+     * While a stop waits for handlers, it looks this often for handlers that have called the stop themselves. The stop
+     * must not wait for such a handler, because the handler waits for the stop.
      */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
@@ -71,10 +70,9 @@ final class Dispatcher {
     private volatile boolean isOver;
 
     /**
-     * @param permits each message holds one of them when it arrives
-     * @param threads pass messages to an executor that the application has configured. Such an executor may block its
-     *     caller, or run tasks on the calling thread. The calling thread may belong to the store or the SDK, so it must
-     *     not be blocked, and must never run a handler
+     * @param threads used if the application has configured its own executor. That executor may block the thread that
+     *     submits a handler, or run the handler on it. So handlers are submitted on these threads, and not on a thread
+     *     of the claim store or the SDK
      */
     Dispatcher(
             ListenerEngine engine,
@@ -109,13 +107,13 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until the next poll may be sent. Returns false on timeout. Polling waits while too many outcomes are not
-     * recorded yet, because a crash would repeat the effects of their handlers. Polling also waits while too many
-     * messages wait for their deletes.
+     * Waits until the next poll may be sent. Returns false on timeout. Polling waits while the outcomes of many
+     * messages are not recorded yet, because after a crash all these messages would be handled again. Polling also
+     * waits while many messages are not deleted yet.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // Handlers that wait are started when another message leaves. If the thread of that message crashed, they are
-        // started here.
+        // Usually the end of one handler starts the next one. This call is needed only if that failed because of a
+        // crash.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
@@ -205,10 +203,10 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler of these messages as soon as they may be handled and a thread is free.
+     * Calls the handler of these messages as soon as it may start and a thread is free.
      *
      * @return a future that never fails. It completes when the outcomes are recorded, and each message is returned or
-     *     passed to the deleter. It also completes when the messages are abandoned
+     *     passed to the deleter. After a crash, it completes without this
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -222,10 +220,9 @@ final class Dispatcher {
     }
 
     /**
-     * Ends a delivery, and returns whether its message is to be deleted. A delivery may have no outcome, for example
-     * because an interceptor has dropped its message. As long as the listener runs, or its stop waits for handlers,
-     * such a message is returned with backoff. Without backoff, SQS would redeliver the message immediately, again and
-     * again.
+     * Applies the outcome of a delivery, and returns whether its message is to be deleted. If there is no outcome, for
+     * example because an interceptor has dropped the message, the message is returned with backoff. When the listener's
+     * stop no longer waits for handlers, such a message is returned at once.
      */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver
@@ -234,16 +231,16 @@ final class Dispatcher {
     }
 
     /**
-     * Ends the processing of messages. Their handlers have ended or were never called, for example because there was no
-     * claim or no thread. If a handler was not called, its claim is released. When the outcomes of all messages are
-     * recorded, the messages are returned or passed to the deleter together.
+     * Releases the claims of messages whose handler was not called. When all outcomes are recorded, returns the
+     * messages to the queue or passes them to the deleter.
      *
      * @param settling applies the outcome of a delivery; returns whether its message is to be deleted
-     * @return a future that never fails. It completes when all messages are settled, or when they are abandoned
+     * @return a future that never fails. It completes when the messages are returned or passed to the deleter, or after
+     *     a crash
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // A stopping listener first waits until all permits are released, and then until this count is zero. So
-        // messages are counted before their permits are released.
+        // A stopping listener first waits until all permits are released, and then until all outcomes are recorded. So
+        // messages must be counted in records before their permits are released.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,
@@ -260,8 +257,8 @@ final class Dispatcher {
     private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         if (!deleter.passesMessagesOn()) {
-            // Messages may wait long for the claim store and for their deletes. Their content is dropped meanwhile to
-            // save memory. Only a callback of the application would need the content.
+            // Messages may wait long for the claim store and for their deletes. So their content is dropped to save
+            // memory, unless a callback of the application needs it.
             messages.forEach(message -> message.delivery().attempt().forgetContent());
         }
         messages.forEach(this::free);
@@ -280,8 +277,8 @@ final class Dispatcher {
     }
 
     /**
-     * Releases a message's permit, unless it was released early, and starts handlers that waited for this message. May
-     * be called twice for a message.
+     * Releases a message's permit, unless it was released early, and starts the next handlers. May be called twice for
+     * a message.
      */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
@@ -328,8 +325,8 @@ final class Dispatcher {
     }
 
     /**
-     * Returns whether a handler is stopping a container or closing the application context. Spring Cloud AWS stops
-     * containers on threads of its own, so only the stack of the handler's thread shows this.
+     * Returns whether a handler has called the stop of a container, or has closed the application context. The stop
+     * itself runs on another thread. So this method searches the stack of the handler's thread for the call.
      */
     private static boolean isStopping(Delivery delivery) {
         if (!delivery.wasCalled()) {

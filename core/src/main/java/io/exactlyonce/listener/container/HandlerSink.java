@@ -23,10 +23,10 @@ import org.springframework.messaging.Message;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Calls handlers through the container's own pipeline of interceptors, listener and error handler. The pipeline runs on
- * the container's executor and with the container's observation. Keys that were not claimed ahead are claimed before
- * the pipeline, on the handler's thread. If a key is claimed within the application's transaction, it is claimed later.
- * Messages that must not be handled do not reach the pipeline.
+ * Calls handlers as Spring Cloud AWS does: on the container's executor, with its interceptors, its error handler and
+ * its observation. Claims the messages' keys first, unless they were already claimed with the poll. If the handler's
+ * transaction claims the key, this class does not claim it. Messages that must not be handled, such as duplicates, do
+ * not reach the interceptors.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
@@ -54,8 +54,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Lets threads continue when the container shuts its executor down. One of them may run a handler that has called
-     * the stop, and that handler must end by itself. The stop has interrupted all other handlers before.
+     * Called when a handler has stopped its own listener. Without this call, the container would interrupt the handler
+     * when it shuts its executor down.
      */
     void keepThreads() {
         ExecutorConfigurationSupport shutDown = containers;
@@ -108,8 +108,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      * logged the stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // A {@code FailedItems} or a {@code ClaimLostException} concerns only some messages of a batch. A message whose
-        // handler was called has its own outcome already. So only the other messages get the exception.
+        // FailedItems and ClaimLostException concern only some messages of a batch. If a message was passed to the
+        // handler, its outcome is known. So only the other messages get the exception.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
@@ -121,9 +121,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Claims keys, and returns the messages that may be handled. If a stopping listener has returned a message, no
-     * interceptor, handler or error handler may see it. Such a message is still checked together with its batch,
-     * because it must stop the later messages of its group.
+     * Claims keys, and returns the messages that may be handled. If a stopping listener has already returned all
+     * messages to the queue, returns none. If it has returned only some messages of a FIFO batch, the later messages of
+     * their groups are left out, too.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -19,14 +19,13 @@ import org.springframework.aop.support.AopUtils;
 
 /**
  * Replaces Spring Cloud AWS's endpoint of a listener, so that a batch method may have a {@code List<Claim>} parameter.
- * Spring Cloud AWS has a rule for the parameters of batch methods, which does not permit this. The rule is not applied
- * here: the method itself shows whether it takes batches.
+ * Spring Cloud AWS's own check of the parameters would reject it.
  *
- * <p>This class is a multi-method endpoint even for one method. Such an endpoint can wrap another endpoint, from which
- * Spring Cloud AWS reads the options. This class wraps the original endpoint.
+ * <p>This class extends {@code MultiMethodSqsEndpoint} even for listeners with one method, because such an endpoint can
+ * wrap another one. It wraps the original endpoint, from which Spring Cloud AWS reads the listener's options.
  *
- * <p>An application's factory may set up several containers, or set up one container several times. Only the last setup
- * of the container that the factory returns counts.
+ * <p>An application's factory may set up several containers, or one container several times. So the settings are kept
+ * for each container, and its last setup counts.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -40,8 +39,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
             ContainerSettings settings, @Nullable Object listener) {}
 
     /**
-     * @param listening called with each container that has just got its message listener, before the factory configures
-     *     the container further
+     * @param listening is called with each container after its message listener is set, and before the factory
+     *     configures the container further
      */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {
@@ -74,8 +73,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Returns the settings of a container that the application's factory has made.
      *
-     * @throws InvalidListenerException if the container was not set up here, or if it calls no exactly-once listener.
-     *     Outside of observe mode, also if it would call something other than the annotated method
+     * @throws InvalidListenerException if the container would not call the annotated method, or would call it without a
+     *     claim
      */
     public ContainerSettings settings(MessageListenerContainer<?> container) {
         SetUp setUp = containers.get(container);

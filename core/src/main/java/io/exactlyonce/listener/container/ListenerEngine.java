@@ -13,14 +13,13 @@ import io.exactlyonce.time.EngineScheduler;
  *
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
- * @param breakers pause listeners while their claims get no answer
+ * @param breakers pause listeners while the claim store does not answer
  * @param observer is notified of received messages, changed queues, and listeners that start or stop
  * @param scheduler tells the time, and runs tasks later
  * @param audit throws if a listener must not receive from its queue
  * @param line logs a summary of a listener that starts
  * @param check starts to check whether claims can be stored, and returns at once
- * @param readiness waits until claims can be stored, without a time limit. If they can never be stored, throws the
- *     reason
+ * @param readiness waits until claims can be stored, without a time limit. Throws if they can never be stored
  */
 public record ListenerEngine(
         DeliveryPipeline pipeline,

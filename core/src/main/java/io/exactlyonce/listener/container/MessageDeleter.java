@@ -37,16 +37,16 @@ import org.springframework.messaging.Message;
  * sent again.
  *
  * <p>An application's callback gets each message once, together with the other messages of the same answer. It does not
- * get a duplicate that has waited for its key, because the content of the duplicate was dropped.
+ * get duplicates that had to wait for another delivery of their key, because their content was dropped to save memory.
  */
 public final class MessageDeleter {
 
     private static final String ENTRY = "Deleting messages";
 
     /**
-     * Limit of the time for which a delete is buffered, whatever the container's options say. The message of a buffered
-     * delete is still in flight, so on a FIFO queue the next messages of its group wait. With a long interval, or a
-     * number of deletes that is never reached, they could wait for up to 12 hours.
+     * Deletes are buffered at most this long, whatever the container's options say. Until its delete, a message is in
+     * flight, so on a FIFO queue the next messages of its group must wait. If an application configured a very long
+     * interval, they could wait for up to 12 hours.
      */
     public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
@@ -65,8 +65,8 @@ public final class MessageDeleter {
     private static final int MUCH_KEPT = 1 << 20;
 
     /**
-     * Characters that each message counts in addition to its content. So polling waits when 8,192 messages wait for
-     * their deletes, even if they have no content.
+     * Added to the number of characters of each message. So polling also waits if very many short messages wait for
+     * their deletes.
      */
     private static final int LEAST_CHARACTERS = 128;
 
@@ -99,8 +99,8 @@ public final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options contain the number of deletes to buffer, and the interval. By default no delete is buffered for a
-     *     FIFO queue, because the next messages of a group must wait for it
+     * @param options have the number of deletes to buffer, and the interval. By default, deletes for a FIFO queue are
+     *     not buffered, because SQS delivers the next message of a group only after the delete
      * @param callback is notified of deletes
      */
     MessageDeleter(

@@ -18,27 +18,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Converts the messages of a poll for their handlers, in their order. Messages are converted as in Spring Cloud AWS,
- * with the application's converter. A message that cannot be converted is returned with backoff. The log has the
- * reason, but not the body, which may contain a card number.
+ * Converts polled messages with the application's converter, as Spring Cloud AWS does. A message that cannot be
+ * converted is returned with backoff. The log has the reason, but not the body, which may contain a card number.
  *
  * <p>On a FIFO queue, later messages of the same group are also returned, so that they do not overtake the unreadable
  * message. If the unreadable message was on its last receive, SQS will not deliver it again, so the later messages are
  * handled.
  *
- * <p>Each message gets its claim here. Afterwards a large payload is dropped to save memory, and is made again when a
- * thread is free for the handler.
+ * <p>The key of each message is read here, too. Afterwards a large payload is dropped to save memory. It is made again
+ * when a thread is free for the handler.
  *
  * @param conversion makes Spring's messages from SQS's messages
  * @param deliveries where unreadable messages are returned
- * @param specify sets a message's claim
+ * @param specify determines which key is to be claimed for a message
  */
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
 
     /**
-     * Limit of a body, in characters, up to which the payload is kept while the message waits for a thread. A larger
-     * payload is made again, because a payload may take thirty times as much memory as its body. For a poll of the
-     * largest messages, that would be 300 MB, and as much again for a prefetched poll.
+     * If a body has more characters than this, its payload is not kept in memory while the message waits for a thread.
+     * The payload is made again for the handler. A payload may take thirty times as much memory as its body, so the
+     * payloads of one poll could take 300 MB.
      */
     static final int LARGE = 1 << 16;
 
@@ -89,7 +88,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // Observers are notified only of deliveries that have begun. So the delivery begins before it is
+                // Observers know a delivery only after it has begun. So returnUnhandled begins it before it is
                 // abandoned.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];

@@ -8,26 +8,21 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits to receive messages, one for each message. Spring Cloud AWS's own back-pressure handler is not used to count
- * them, because it waits too long in two cases:
+ * Permits to receive messages, one for each message. At most {@code maxConcurrentMessages} permits are held. While a
+ * permit is free, a poll is in progress or is sent soon.
  *
- * <ul>
- *   <li>It waits up to {@code maxDelayBetweenPolls}, by default 10 s, until the permits of a whole poll are free.
- *   <li>While a listener is idle, it permits only one poll at a time. It waits up to {@code maxDelayBetweenPolls} for
- *       the end of that poll, even if the poll has already returned all messages that it requested.
- * </ul>
+ * <p>Spring Cloud AWS's own back-pressure handler also counts permits, but it may delay a poll by up to {@code
+ * maxDelayBetweenPolls}, by default 10 s. It does so in two cases: if fewer permits are free than a whole poll needs,
+ * and while a listener is idle. Messages that become visible meanwhile would be received too late. So this class counts
+ * the permits itself.
  *
- * <p>Messages that become visible during such a wait would be received only afterwards. If the application has a
- * back-pressure handler of its own, that handler is used as Spring Cloud AWS uses it.
- *
- * <p>While a permit is free, a poll is always in progress or sent soon. At most {@code maxConcurrentMessages} permits
- * are held.
+ * <p>If the application has a back-pressure handler of its own, that handler is used as Spring Cloud AWS uses it.
  */
 final class Permits {
 
     /**
-     * Limit of the wait for more permits, if there are some, but not enough for a whole poll. The wait saves polls,
-     * because a poll of one message costs as much as a poll of ten.
+     * If fewer permits are free than a whole poll needs, the poll is delayed at most this long, until more are free.
+     * The delay saves polls: SQS charges as much for a poll of one message as for a poll of ten.
      */
     private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
@@ -56,8 +51,9 @@ final class Permits {
     }
 
     /**
-     * Returns whether the container uses Spring Cloud AWS's own back-pressure handler. If it does not, permits must not
-     * be released early, because the application's handler may take each released permit for a message that has ended.
+     * Returns whether the container uses Spring Cloud AWS's own back-pressure handler. If the application has another
+     * one, no permit may be released early: that handler may assume that each released permit stands for a handled
+     * message.
      */
     static boolean hasBackPressureOfSpringCloudAws(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()

@@ -13,12 +13,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how many messages are handled at a time, and lets a listener poll further messages ahead. Each message is
- * polled with a permit. While handlers are quick, some permits are released before their messages have ended. So the
- * next messages are received and claimed while the earlier ones are handled. They wait here for their handlers.
+ * Limits how many messages are handled at a time, and lets a listener receive the next messages already. While handlers
+ * are quick, some permits are released before their messages have ended. So the next messages are received and claimed
+ * while the earlier ones are handled. They wait here for their handlers.
  *
- * <p>At most {@code maxConcurrentMessages} messages are handled at a time. In addition, at most the messages of one
- * poll are in flight. Handlers start in the order in which {@link #execute} was called.
+ * <p>At most {@code maxConcurrentMessages} messages are handled at a time. The messages of one more poll may wait.
+ * Handlers start in the order in which {@link #execute} was called.
  *
  * <p>If a message would wait long for its handler, nothing is prefetched, because another consumer could receive the
  * message instead. If handlers suddenly become slow, the messages that were already prefetched wait longer. Waiting
@@ -95,8 +95,8 @@ final class PrefetchLimiter<M> {
     /**
      * Runs a handler as soon as all its messages may be handled.
      *
-     * @param all the messages of the handler. If the application's own back pressure has permitted more messages than
-     *     the limit, the handler starts when no other message is handled
+     * @param all the messages for one call of the handler. If they are more than may be handled at a time, the handler
+     *     starts when no other message is handled
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {

@@ -78,7 +78,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /** Used for a backoff policy that returns no context, because it remembers nothing between failed polls. */
+    /** Stands for the context of a backoff policy that returns {@code null} instead of a context. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -309,8 +309,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // Applications may use Spring Cloud AWS's limits on throughput. Such a limit waits for the end of each poll
-            // that it has permitted. So this poll, which was not sent, is reported as one that fetched nothing.
+            // No poll is sent, so its permits are released. The reason NONE_FETCHED says that the poll has ended,
+            // because Spring Cloud AWS's limits on throughput wait for the end of each poll.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }

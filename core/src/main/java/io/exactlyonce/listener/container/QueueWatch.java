@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * Limit of the time to read the attributes. Received messages may wait for the attributes, and nothing renews the
-     * messages meanwhile. So the limit is also a third of their visibility timeout.
+     * Reading the attributes may take this long, or a third of the visibility timeout if that is shorter. Received
+     * messages may wait for the attributes, and nothing renews the messages meanwhile.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 

@@ -34,19 +34,19 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Receives messages, and estimates when their visibility timeouts began. Each request names the visibility timeout. So
- * if the queue's own timeout changes, requests that wait for messages keep the old one.
+ * Receives messages, and estimates when their visibility timeouts began. Each request names the visibility timeout of
+ * its messages. So this timeout is known even if the queue's own timeout changes while the request waits.
  *
- * <p>A large poll needs several requests. Spring Cloud AWS would send them all at once and wait for the slowest. That
- * request may get no messages, and then waits the whole poll timeout. If one request failed, Spring Cloud AWS would
- * drop the messages of all. In this class, only the first request waits for messages. If its answer is full, the other
- * requests are sent, and none of them waits.
+ * <p>A poll of more than ten messages needs several requests. Only the first request waits for messages. If its answer
+ * is full, the other requests are sent, and none of them waits. Spring Cloud AWS would send all requests at once, and
+ * the messages of quick answers would wait for the slowest request. If one request failed, Spring Cloud AWS would also
+ * drop the messages of all other requests.
  *
  * @param options the attributes to request, and the wait time
  * @param limits timeouts that replace the client's own
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
- * @param late returns messages to the queue that will not be handled, for example because they arrive after their poll
+ * @param late returns messages to the queue that will not be handled, for example because their answer came too late
  */
 record Receiver(
         SqsAsyncClient client,
@@ -60,9 +60,9 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Timeouts of receive requests, which replace the client's own. {@code watched} also measures how often the SDK
-     * repeats a request. This costs memory, so {@code watched} is used only after an answer without messages. If
-     * answers with messages are always lost, the queue seems empty, so these repetitions are measured, too.
+     * Timeouts of receive requests, which replace the client's own. With {@code watched}, it is also measured how often
+     * the SDK repeats a request. This costs memory, so {@code watched} is used only while the queue seems empty. It
+     * also seems empty if all answers with messages are lost, and the repetitions reveal this.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
@@ -76,12 +76,12 @@ record Receiver(
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
     /**
-     * Tolerance for answers after the end of a poll's wait. If an answer is later, something other than the wait has
-     * delayed it, for example a frozen process.
+     * An answer may normally come this long after the end of a poll's wait. If it comes later, something has delayed
+     * it. For example, the process was frozen.
      */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** Limit of the time after a request's wait, including the SDK's repetitions. */
+    /** Limit of the time from the end of a request's wait to its answer, including the SDK's repetitions. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
     /**
@@ -91,10 +91,9 @@ record Receiver(
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
-     * Returns the timeouts of receive requests. If a timeout of the client is shorter than the wait of a poll, the
-     * timeout begins when the wait ends. Otherwise each poll of an idle queue would fail. If SQS sent messages to a
-     * failed poll, they would be invisible until their visibility timeouts end. If the client has no timeout, a limit
-     * is set anyway, because an answer that never ends would keep its connection forever.
+     * Returns the timeouts of receive requests. If a timeout of the client is shorter than the wait of a poll, each
+     * poll of an idle queue would fail. So the length of the wait is added to this timeout. If the client has no
+     * timeout, a limit is set anyway, because an answer that never ends would keep its connection forever.
      *
      * @param wait how long a poll waits for messages
      * @param repetitions is notified of the SDK's repetitions
@@ -151,9 +150,9 @@ record Receiver(
     }
 
     /**
-     * Waits for the answer to a further request. Nothing renews the messages of the first answer meanwhile, so the wait
-     * is at most a third of the visibility timeout. It is also at most {@link #LONGEST_MORE}, so that the poll ends in
-     * time. The messages of a later answer are returned to the queue.
+     * Waits for the answer to a further request, at most {@link #LONGEST_MORE}, and at most a third of the visibility
+     * timeout. Nothing renews the messages of the first answer meanwhile. If the further answer comes too late, its
+     * messages are returned to the queue.
      */
     private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
         CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
@@ -206,9 +205,9 @@ record Receiver(
     }
 
     /**
-     * Leaves out messages without a usable message ID or receipt handle. SQS would reject a whole request that contains
-     * such a message. On a FIFO queue, the other messages of the answer are returned to the queue, so that they do not
-     * overtake it.
+     * Leaves out messages without a usable message ID or receipt handle, because SQS would reject a whole request that
+     * contains such a message. On a FIFO queue, the other messages of the answer are returned to the queue. Otherwise
+     * they could overtake the message that is left out.
      */
     private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
         List<ReceivedMessage> usable =
@@ -276,7 +275,7 @@ record Receiver(
                 .visibilityTimeout((int) requested.window().length().toSeconds())
                 .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
-            // The SDK repeats a request whose answer is lost. Because both have this ID, SQS answers the second one at
+            // If an answer is lost, the SDK repeats the request with the same ID. Because of the ID, SQS answers at
             // once, with the same messages.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());
         }
@@ -284,12 +283,12 @@ record Receiver(
     }
 
     /**
-     * Estimates when the visibility timeouts of an answer's messages began: when SQS sent the answer. The estimate is
-     * {@link #ON_ITS_WAY} before the answer arrived, and at most the end of the request's wait.
+     * Estimates when SQS sent an answer, because the visibility timeouts of its messages began then. The estimate is
+     * {@link #ON_ITS_WAY} before the answer arrived, but no later than the end of the request's wait.
      *
      * <p>If the answer comes more than {@link #LATE} after the wait, the process may have been frozen, or the SDK may
-     * have repeated the request. Then the time at which the request was sent is returned, which is certainly not too
-     * late.
+     * have repeated the request. Then the time at which the request was sent is returned. The visibility timeouts
+     * cannot have begun earlier.
      */
     static long receivedAt(long sent, Duration wait, long answered) {
         long waited = sent + wait.toNanos();
