@@ -20,7 +20,9 @@ record Argument(Value value, ResolvableType type, @Nullable String header) {
         @Nullable Object of(Message<?> message);
     }
 
-    /** The variable {@code #payload} if no argument of the method is the payload: the message's own payload. */
+    /**
+     * The message's own payload. The variable {@code #payload} has this value if the method has no payload argument.
+     */
     static final Argument PAYLOAD = new Argument(Message::getPayload, Object.class);
 
     static final Argument MESSAGE = new Argument(message -> message, Message.class);

@@ -58,7 +58,7 @@ final class ChainReading {
         return found;
     }
 
-    /** Returns what is known about a property; {@code null} if no value of the receiver's type can have it. */
+    /** Returns what is known about a property of a value; {@code null} if the value cannot have this property. */
     private @Nullable Known propertyOf(Known receiver, String name) {
         Known part = parts.property(receiver, name);
         if (part != null) {
@@ -116,7 +116,8 @@ final class ChainReading {
     }
 
     private static Known value(Known receiver, Member member) {
-        // SpEL also reads static members of the class that {@code getClass} returns. That class is not known here.
+        // SpEL can read static members of a class that getClass returns. Which class that is depends on the message, so
+        // nothing is known about these members.
         if (member.getDeclaringClass() == Object.class && member.getName().equals("getClass")) {
             return Known.unknown(Origin.SHARED);
         }
@@ -163,8 +164,8 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may add a method of this name with other argument types, so only a call without arguments is
-        // certain.
+        // A subclass may have a method of the same name that fits these arguments better. If there are no arguments, no
+        // other method fits.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());

@@ -21,10 +21,11 @@ final class Constants {
     }
 
     /**
-     * Computes the value of a node if the node is constant. Otherwise returns {@code read}.
+     * Computes the value of a node if the node is constant. If it is not, returns what was known before.
      *
      * @param read what is known about the node so far
-     * @param target the value before the node, such as {@code #order} before {@code .id}; {@code null} if there is none
+     * @param target the value that the node reads from, such as {@code #order} in {@code #order.id}; {@code null} if
+     *     there is none
      * @param parts what is known about the node's operands or arguments
      */
     Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {
@@ -41,7 +42,8 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // The expression will fail in the same way for each message. The reason is reported then.
+            // The expression will fail in the same way for each message. The failure is reported then, and not at
+            // startup.
             return read;
         }
     }

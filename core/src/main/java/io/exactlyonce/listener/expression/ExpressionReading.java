@@ -31,9 +31,9 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Checks a key or fingerprint expression when the application starts, as far as the types of its values are certain. If
- * no message could have a usable result, or if all messages would have the same one, startup fails. If a type may have
- * subclasses, SpEL decides for each message whether the value is usable.
+ * Checks a key or fingerprint expression when the application starts. If no message could have a usable result, or if
+ * all messages would have the same one, startup fails. If the result's class is not certain, for example because a type
+ * may have subclasses, the result is checked for each message instead.
  */
 final class ExpressionReading {
 

@@ -31,10 +31,7 @@ final class FrameworkHeaders {
      */
     private static final Set<String> SPRING = Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP);
 
-    /**
-     * Headers that no expression may read, each with the reason. Most of them differ in each receive, and one is never
-     * on received messages.
-     */
+    /** Headers that no expression may read, each with the reason. Most of them have another value in each receive. */
     private static final Map<String, String> UNUSABLE = Map.ofEntries(
             Map.entry(SqsHeaders.SQS_RECEIPT_HANDLE_HEADER, "is another one for each receive"),
             Map.entry(SqsHeaders.SQS_RECEIVED_AT_HEADER, "is another time for each receive"),

@@ -28,9 +28,9 @@ import org.springframework.messaging.support.GenericMessage;
  * #message} and {@code #headers}. For a batch method, the expression is evaluated for each message, and cannot name the
  * method's arguments.
  *
- * <p>The key is needed as soon as a message is polled, before interceptors see the message. So arguments are made from
- * the polled message, by the same resolvers that make them again for the call of the method. Startup fails if an
- * argument depends on anything other than the message.
+ * <p>The key is needed as soon as a message is polled, before interceptors see the message. So the method's arguments
+ * are made twice by the same resolvers: for the expression, and for the call of the method. If the expression names an
+ * argument that needs more than the message, startup fails.
  */
 public final class HandlerArguments {
 
@@ -82,7 +82,7 @@ public final class HandlerArguments {
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // The message's own payload is used if the list's resolver is not known, or needs more than the message.
+        // If the list of a batch cannot be made from the message alone, the message's own payload is used.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")
@@ -106,7 +106,7 @@ public final class HandlerArguments {
 
     /**
      * Returns a map from names of variables to their types. Error texts suggest properties of these types as the key.
-     * The payload comes last, unless an argument is called {@code payload}.
+     * The method's arguments come first.
      */
     Map<String, ResolvableType> owners() {
         Map<String, ResolvableType> owners = new LinkedHashMap<>();
@@ -170,8 +170,8 @@ public final class HandlerArguments {
             } else if (resolver instanceof PayloadMethodArgumentResolver) {
                 Argument.Value converted = value(index, PAYLOAD, expression);
                 Class<?> type = parameter.getParameterType();
-                // The resolver would validate a payload that needs no conversion. The payload is validated when the
-                // method is called, so it is used directly here.
+                // If the payload already has the parameter's type, it is used as it is. The resolver would only
+                // validate it, and the call of the method does this anyway.
                 payload = new Argument(
                         message -> type.isInstance(message.getPayload()) ? message.getPayload() : converted.of(message),
                         handler.type(index),

@@ -72,9 +72,10 @@ public final class KeyExpression {
             SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     /**
-     * A parser that never compiles expressions, even if {@code spring.expression.compiler.mode} demands it. A compiled
-     * expression may have another result than before: it truncates numbers whose type differs from earlier evaluations,
-     * and returns null for an absent property of a map. So a key would depend on how often it was evaluated.
+     * A parser that never compiles expressions, even if {@code spring.expression.compiler.mode} demands it. SpEL would
+     * compile an expression after some messages, and the compiled expression may have other results. For example, it
+     * truncates some numbers, and returns null for an absent property of a map. So the same message could get another
+     * key.
      */
     static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -158,8 +159,8 @@ public final class KeyExpression {
     }
 
     /**
-     * Returns whether the expression reads an entry that a map does not have. SpEL reads an entry like a property. So
-     * the error says that a property is not readable, and names the map's class.
+     * Returns whether the expression failed because a map does not have an entry. SpEL then reports that a property is
+     * not readable, and names the map's class.
      */
     private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
         Object[] nameAndClass = own.getInserts();
@@ -197,7 +198,8 @@ public final class KeyExpression {
     }
 
     /**
-     * Returns the purpose and the text. This method is called for each message, so it avoids formatting, which is slow.
+     * Returns a text such as {@code key expression '#order.id'}. This method is called for each message, so it avoids
+     * formatting, which is slow.
      */
     @Override
     public String toString() {

@@ -7,11 +7,11 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Describes a value of an expression, as far as it is known when the application starts. Even if its type is known, the
- * value may be {@code null} for a message.
+ * Says what is known about a value in an expression when the application starts. Even if its type is known, the value
+ * may be {@code null} for a message.
  *
- * @param type the value's class, or one of its superclasses or interfaces; {@code Object} if nothing is known. For a
- *     class literal such as {@code T(String)}, the class that it names
+ * @param type the value's class, or one of its superclasses or interfaces; {@code Object} if nothing is known. For
+ *     {@code T(String)}, the type is {@code String}
  * @param isExact whether the value's class is this type, and not a subclass
  * @param constant the value itself, if it could be computed when the application starts
  */
@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * Says how much a value depends on the message. The constants are in order: a later one depends more on the
-     * message. If a value is made of two others, the later of their two constants applies.
+     * Says how much a value depends on the message. Later constants depend more on it. If a value is made of two
+     * others, as in {@code #a + #b}, the later of their constants applies.
      */
     enum Origin {
         /** The value is the same for all messages. */
@@ -76,8 +76,8 @@ record Known(
     }
 
     /**
-     * Returns whether no subclass can add members to a type. All arrays have the same members. {@code Class} is final,
-     * but does not count, because SpEL also reads static members of the class that a class object stands for.
+     * Returns whether no subclass can add methods or properties to a type. Returns false for {@code Class} although it
+     * is final. SpEL also reads static members of the class that a {@code Class} object stands for.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);

@@ -12,8 +12,8 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads the message's headers, and SQS's own message, but not the payload. Only headers and SQS's message have values
- * that differ in each receive, or that many messages share. So they need rules of their own.
+ * Applies the rules for headers and for SQS's own message. Some of their values differ in each receive, and some are
+ * the same for many messages. The payload needs no such rules.
  */
 final class MessageParts {
 
@@ -23,7 +23,7 @@ final class MessageParts {
             MessageHeaderAccessor.class,
             software.amazon.awssdk.services.sqs.model.Message.class);
 
-    /** Methods that read all headers together, and so also those that no key may read. */
+    /** Methods that read all headers together. No key may use them, because some headers differ in each receive. */
     private static final Set<String> WHOLE = Set.of(
             "toString",
             "hashCode",
@@ -56,8 +56,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about a property of a message, its headers or its system attributes. Returns {@code null}
-     * for all other values, and for properties without a rule in this class.
+     * Returns what is known about a property of a message, its headers or its system attributes; {@code null} if this
+     * class has no rule for the property.
      */
     @Nullable Known property(Known receiver, String name) {
         boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
@@ -79,8 +79,8 @@ final class MessageParts {
     }
 
     /**
-     * Returns what is known about the result of a method of a message, its headers or its system attributes. Returns
-     * {@code null} for all other values, and for methods without a rule in this class.
+     * Returns what is known about the result of a method of a message, its headers or its system attributes; {@code
+     * null} if this class has no rule for the method.
      */
     @Nullable Known method(Known receiver, String name, List<Known> arguments) {
         Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
@@ -118,7 +118,7 @@ final class MessageParts {
 
     /**
      * Returns what is known about a header or system attribute in brackets, such as {@code #headers['tenant']}. Returns
-     * {@code null} for all other values, and if the name is not constant.
+     * {@code null} if the value before the brackets has neither, or if the name is not constant.
      */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {

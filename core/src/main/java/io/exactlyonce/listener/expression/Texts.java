@@ -4,8 +4,8 @@ import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
 /**
- * Rejects texts that differ in each JVM, which are the results of {@code Object.toString()} and {@code
- * Object.hashCode()}. With such a text, a redelivery would have another key or fingerprint.
+ * Rejects the results of {@code Object.toString()} and {@code Object.hashCode()}, which differ in each JVM. With such a
+ * text, a redelivery would have another key or fingerprint.
  */
 final class Texts {
 
