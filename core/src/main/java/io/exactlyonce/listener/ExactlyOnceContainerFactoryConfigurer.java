@@ -21,13 +21,13 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 public interface ExactlyOnceContainerFactoryConfigurer {
 
     /**
-     * Prepares a factory, so that the listeners of its containers claim keys. The containers keep their client,
-     * interceptors, error handler and converter. Their component factories and acknowledgement mode are replaced. Some
-     * options are adapted: the attributes to receive, the listener mode of batch methods, and the strategy for missing
-     * queues. If virtual threads are enabled and the application configures no executor, handlers run on virtual
-     * threads. For a listener in observe mode, nothing is changed.
+     * Prepares a factory, so that the listeners of its containers claim keys. This library then polls the queues, calls
+     * the handlers and deletes the messages. The containers keep their client, interceptors, error handler and
+     * converter. Some options are changed: the acknowledgement mode, the attributes to receive, the listener mode of
+     * batch methods, and the strategy for missing queues. If virtual threads are enabled and the application configures
+     * no executor, handlers run on virtual threads. For a listener in observe mode, nothing is changed.
      *
-     * @param original creates the containers
+     * @param original the factory that creates and configures the containers
      * @return the factory to declare as a bean
      */
     ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original);

@@ -27,7 +27,8 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
                 .registerJdkProxy(ExactlyOnceListener.class)
                 .registerJdkProxy(SqsListener.class)
                 .registerJdkProxy(SqsHandler.class);
-        // Key expressions may read the message and its headers. One of the headers is SQS's own message.
+        // Key expressions may call methods of these types: the message and its headers, and SQS's own message, which is
+        // the value of a header.
         Stream.of(
                         org.springframework.messaging.Message.class,
                         MessageHeaders.class,

@@ -26,14 +26,14 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
     /**
      * Makes a preparation.
      *
-     * @param environment has the property that decides what happens if a queue is missing. By default startup fails.
-     *     Spring Cloud AWS alone would create the queue, with a visibility timeout of 30 s and no dead-letter queue
+     * @param environment may say what happens if a queue is missing. By default startup fails. Spring Cloud AWS's own
+     *     default would create the queue, with a visibility timeout of 30 s and no dead-letter queue
      * @param virtualThreads whether handlers run on virtual threads if the application names no executor
-     * @param engine checks the claim store when a container is made. Polling waits for the result of this check
+     * @param engine checks the claim store when a container is made. Polling starts after this check
      * @param observing adds observers to containers of listeners in observe mode, and changes nothing else of these
      *     containers
-     * @param queues logs at WARN if listeners share a queue or a scope with different settings
-     * @param pools logs at WARN if handlers need more connections than a pool has
+     * @param queues finds listeners that share a queue or a scope, but have different settings
+     * @param pools logs at WARN if a connection pool is too small for the handlers
      */
     public ContainerPreparation(
             Environment environment,

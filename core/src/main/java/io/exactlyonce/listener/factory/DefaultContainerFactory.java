@@ -13,9 +13,9 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds the container factory that plain {@code @SqsListener} methods use. The application may name it at Spring Cloud
- * AWS's registrar. Otherwise it is the factory with the default name. If there is none, it is the application's only or
- * primary factory.
+ * Finds the container factory that plain {@code @SqsListener} methods use. This is the factory that the application
+ * names in an {@code SqsListenerConfigurer}, or else the factory with the default name. If there is neither, it is the
+ * application's only or primary factory.
  */
 final class DefaultContainerFactory implements Supplier<MessageListenerContainerFactory<?>> {
 
@@ -59,9 +59,8 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // The default factory may be a prepared factory, so that all listeners of the application claim keys. If
-            // the application has prepared it, the factory under it is used. If it is the factory that calls this
-            // class, the search continues as if the application had named no default.
+            // A prepared factory wraps another one, which is used here. But the starter's own prepared factory wraps
+            // the result of this search. If the application has named that factory, the search ignores the name.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {
@@ -92,8 +91,8 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     }
 
     /**
-     * Returns the name of the default container factory. The application can set the name at the registrar, which has
-     * no getter for it. So the application's configurers are called again, with a registrar that keeps the name.
+     * Returns the name of the default container factory. The application can set it at the registrar, which has no
+     * getter for it. So the application's configurers are called with another registrar, which only stores the name.
      */
     private String name() {
         Listening registrar = new Listening();

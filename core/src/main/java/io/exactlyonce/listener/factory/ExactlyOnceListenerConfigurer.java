@@ -51,10 +51,7 @@ public final class ExactlyOnceListenerConfigurer
                 new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
     }
 
-    /**
-     * Rejects listeners in a child context without this library. The check runs when the child context starts, because
-     * its parent does not know it earlier.
-     */
+    /** Rejects listeners in a child context without this library. The check runs when the child context starts. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent started) {
         if (started.getApplicationContext() instanceof ConfigurableApplicationContext child

@@ -15,10 +15,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Makes sure that each listener gets a container. Spring Cloud AWS finds listeners when their beans are created, but
- * makes containers only once, after the singletons are created. If a bean were created later, its listeners would
- * silently get no container. So this class creates lazy beans in time, and fails startup for beans that can only be
- * created later. If the declared type of a bean does not show its listeners, the later creation of the bean fails.
+ * Makes sure that each listener gets a container. Spring Cloud AWS makes the containers once, after the singletons are
+ * created. If the bean of a listener were created later, the listener would silently get no container. So this class
+ * creates lazy beans before that. If a bean can only be created later, for example because of its scope, startup fails.
+ * If the declared type of such a bean hides the listener method, the later creation of the bean fails.
  */
 final class ListenerBeans implements BeanPostProcessor {
 
@@ -53,9 +53,9 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether Spring Cloud AWS has seen the creation of a bean. Returns false for an object that was registered
-     * ready-made, because nothing created it. Also returns false for the object of a {@code FactoryBean}, which may be
-     * created later.
+     * Returns whether a bean was created in this context, so that Spring Cloud AWS has found its listeners. Returns
+     * false for an object that was registered ready-made, and for the object of a {@code FactoryBean}, which may not
+     * exist yet.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
@@ -98,9 +98,8 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Rejects listeners in a context without this library, because no containers are made for them.
+     * Rejects listeners in a parent or child context without this library, because they would get no container.
      *
-     * @param other a parent or a child of the context with this library
      * @param relation {@code parent} or {@code child}
      * @throws InvalidListenerException if the other context has a listener, and not this library
      */

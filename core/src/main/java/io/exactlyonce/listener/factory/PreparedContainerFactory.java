@@ -68,8 +68,7 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // Another prepared factory has called this one. It has prepared the endpoint, and will prepare the
-            // container.
+            // Another prepared factory has called this one. The other one prepares the endpoint and the container.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -117,7 +116,7 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
             // A container waits for the check of the claim store when it starts. This container does not start with the
-            // application, so the result is awaited here: startup must fail if claims cannot be stored.
+            // application. So the check is awaited now, because startup must fail if claims cannot be stored.
             with.engine.readiness().run();
         }
     }
