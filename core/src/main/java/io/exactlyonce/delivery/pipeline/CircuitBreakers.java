@@ -24,9 +24,9 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Registers a transaction, so that {@link #of} finds the breaker of its transaction manager.
+     * Registers a listener's transaction, so that {@link #of} finds its breaker.
      *
-     * @param manager the unique name of the transaction manager
+     * @param manager the unique name of the transaction manager. Transactions of the same manager share a breaker
      * @return the same transaction
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {

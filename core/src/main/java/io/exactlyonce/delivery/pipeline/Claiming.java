@@ -49,8 +49,8 @@ final class Claiming {
     /**
      * Claims the keys that are not claimed yet, in one call.
      *
-     * @return completes when the store has answered, or when the call is not repeated any more; fails only after a
-     *     crash
+     * @return a future that completes when the store has answered, or when the call is not repeated any more. Fails
+     *     only if this library's own code crashes
      */
     CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);

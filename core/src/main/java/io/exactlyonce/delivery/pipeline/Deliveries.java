@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the deliveries in flight. Each delivery is renewed until its message is deleted, returned or abandoned.
  *
- * <p>A listener stops in three steps, which may be repeated: {@link #beginStop}, {@link #interruptHandlers}, {@link
- * #endStop}. Renewals continue until the last step. Otherwise SQS would redeliver messages that are still being handled
- * or deleted.
+ * <p>A listener stops in three steps: {@link #beginStop}, {@link #interruptHandlers}, {@link #endStop}. Each step may
+ * be called again. Renewals continue until the last step. Otherwise SQS would redeliver messages that are still being
+ * handled or deleted.
  *
  * <p>After the first step, no handler begins, and messages that were not handled are visible to other consumers at
  * once. Messages on their last receive are an exception, because SQS would not deliver them again. They are still
@@ -149,7 +149,6 @@ public final class Deliveries {
         }
     }
 
-    /** Reports a failure on the last receive of a message, even if the message's key was parked. */
     private void notifyOfLastReceive(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
         if (most != null && delivery.isOnItsLastReceive() && delivery.attempt().failure() != null) {
@@ -190,8 +189,8 @@ public final class Deliveries {
     }
 
     /**
-     * Makes a message visible after a delay. The duration of a returned delivery is not reported, because many quick
-     * failures would hide slow deliveries.
+     * Makes a message visible after a delay. Does not report how long the delivery took, because many quick failures
+     * would hide slow deliveries.
      */
     void returnAfter(Delivery delivery, Duration delay) {
         returnAll(delivery.subscription(), Map.of(delivery, delay));
@@ -253,7 +252,7 @@ public final class Deliveries {
     /**
      * Called before the message is deleted.
      *
-     * @return completes when the delete may be sent. By then, all renewals that started before this call have ended
+     * @return a future that completes when no earlier renewal is in progress any more. The delete may then be sent
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
         return delivery.visibility().deleting();
@@ -305,16 +304,16 @@ public final class Deliveries {
     public void beginStop(Subscription subscription) {
         // Comes first, so that deliveries that begin or arrive later see the stop.
         subscription.stop();
-        // Comes before the waits end. The first message of a FIFO group may be waiting. If its wait ended earlier,
-        // later messages of the group would start.
+        // The order matters. The first message of a FIFO group may be waiting. If all waits ended first, the handlers
+        // of later messages in that group could still start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
 
     /**
      * Interrupts the handlers that are still running, and waits two seconds for them. If a handler ends in this time,
-     * its outcome is recorded and its message is returned or deleted, before database connections close. Otherwise its
-     * claim ends with its lease. Handlers that called the stop themselves are left out.
+     * its outcome is recorded before database connections close. Otherwise its key stays claimed until the lease
+     * expires. Handlers that called the stop themselves are left out.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);

@@ -19,17 +19,17 @@ import org.slf4j.LoggerFactory;
  * Processes deliveries, from the claim of their keys to the record of their outcomes. Each step gets a list of
  * deliveries of one subscription. A single message is a list of one.
  * <ol>
- * <li>{@link #claim} ({@link Claiming}) claims all keys in one call, with the poll or when a thread is free for the
- * deliveries. No thread waits for the store, unless the listener's keys are claimed on the handler's thread.
- * <li>{@link #admit} ({@link Admission}) leaves out deliveries whose lease has expired, or whose FIFO group was
- * stopped.
+ * <li>{@link #claim} ({@link Claiming}) claims all keys in one call. Depending on the listener, this happens with the
+ * poll, or when a thread is free for the handler.
+ * <li>{@link #admit} ({@link Admission}) leaves out deliveries whose lease has expired, or which would overtake an
+ * earlier message of their FIFO group.
  * <li>{@link #handle} ({@link HandlerCall}) calls the reconciler and then the handler. With {@code effects = DATABASE},
  * {@link TransactionalHandler} does all steps in one transaction, on the handler's thread.
  * <li>{@link Recording} records completions, parkings and releases in one call. The handler's thread does not wait for
  * the store.
  * </ol>
  *
- * <p>Leases may expire while deliveries wait, so deliveries are admitted up to four times:
+ * <p>Leases may expire while deliveries wait. So {@link Admission} checks a delivery up to four times:
  * <ol>
  * <li>when the key was claimed with the poll
  * <li>when the container has a thread for the delivery, before interceptors
@@ -44,11 +44,11 @@ import org.slf4j.LoggerFactory;
  * <ul>
  * <li>The handler is called at most once, and gets the deliveries in their order. All keys are claimed, unless the
  * listener permits messages without a key.
- * <li>A transaction may call the handler again if the handler named failed deliveries, or if the connection was lost.
- * All writes of the first call are then rolled back.
+ * <li>A second call is possible only in a new transaction, if the handler named failed deliveries, or if the connection
+ * was lost. All writes of the first call are then rolled back.
  * <li>A message is deleted only after the completion of its key is recorded, by this delivery or an earlier one.
  * Messages without a key are an exception.
- * <li>Each message of a batch is treated by its own claim, as if the message had come alone.
+ * <li>Each message of a batch has its own claim, which decides whether the message is deleted or returned.
  * <li>The claim is held until the handler's future has ended and the outcome is recorded.
  * <li>A handler that must stop is interrupted at most once, and its future is cancelled at most once. The work may
  * continue after its future was cancelled. So its claim is not released, and ends with its lease.
@@ -95,8 +95,8 @@ public final class DeliveryPipeline {
     /**
      * Claims the keys that are not claimed yet, in one call.
      *
-     * @return completes when the store has answered, or when the call is not repeated any more; fails only after a
-     *     crash
+     * @return a future that completes when the store has answered, or when the call is not repeated any more. Fails
+     *     only if this library's own code crashes
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         return claiming.claim(deliveries);

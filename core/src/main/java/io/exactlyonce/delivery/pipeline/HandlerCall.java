@@ -37,7 +37,8 @@ final class HandlerCall {
     /**
      * @param called the deliveries that the handler gets
      * @param cancellations cancels the handler's future
-     * @param outcome already contains the failures of deliveries that the handler does not get
+     * @param outcome collects the handler's result and failures. Already contains the failures of deliveries that were
+     *     not admitted
      */
     HandlerCall(
             List<Delivery> called,

@@ -53,7 +53,7 @@ final class Recording {
 
     /**
      * Records the outcomes of deliveries in one call. A completion is sent even if its lease seems to have expired. The
-     * completion counts if no other worker has taken the key over.
+     * store accepts a late completion if no other worker has taken the key over.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -70,8 +70,8 @@ final class Recording {
         if (resolutions.isEmpty()) {
             return;
         }
-        // The next message of a FIFO group waits for this answer, so the outcome is sent at once. Completions of
-        // standard queues may wait for others, to share a transaction.
+        // Completions on a standard queue may be delayed, to share a transaction with others. All other outcomes are
+        // sent at once. On a FIFO queue, the next message of the group waits for the store's answer.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         Boundary.whenComplete(
@@ -96,9 +96,9 @@ final class Recording {
     }
 
     /**
-     * Returns whether to repeat the call. A completion is repeated until the listener's stop abandons the delivery.
-     * Another outcome is repeated a few times. After that, it is repeated only until the delivery is abandoned or its
-     * visibility timeout is over.
+     * Returns whether to repeat the call. Completions are repeated until the listener's stop abandons the delivery.
+     * Releases and parkings are repeated at least a few times. After that, they are repeated only while the message is
+     * invisible and the delivery is not abandoned.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
@@ -164,8 +164,8 @@ final class Recording {
     }
 
     /**
-     * Ends the processing. If the listener's stop held the delivery back, does nothing, because the stop ends the
-     * processing.
+     * Ends the processing. If the listener's stop prevented the call of the handler, does nothing, because the stop
+     * itself ends the processing.
      */
     static void endProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {

@@ -5,16 +5,16 @@ import io.exactlyonce.queue.Subscription;
 import java.util.List;
 
 /**
- * Decides whether to repeat a claim that got no answer. Never repeats it if none of its deliveries may be handled any
- * more. Otherwise:
+ * Decides whether to repeat a claim that got no answer. Does not repeat it if all its deliveries were stopped or lost
+ * their visibility timeouts. Otherwise:
  * <ul>
- * <li>While no claim on the same path is answered, repeats it without a limit.
- * <li>If a message is on its last receive, repeats it without a limit. Otherwise the message would move to the
+ * <li>While the circuit breaker is open, repeats the claim without a limit.
+ * <li>If a message is on its last receive, repeats the claim without a limit. Otherwise the message would move to the
  * dead-letter queue without a call of its handler.
- * <li>In all other cases, repeats it a few times.
+ * <li>In all other cases, repeats the claim a few times.
  * </ul>
  *
- * <p>After a few failures, the deliveries of this claim are counted as waiting.
+ * <p>After a few failures, the deliveries of the claim are added to the listener's count of waiting deliveries.
  */
 final class Repeats {
 
@@ -33,7 +33,7 @@ final class Repeats {
     boolean shouldRetry(Throwable failure) {
         subscription.gate().unanswered(failure);
         boolean isPaused = subscription.gate().isPaused();
-        // Failures during an outage do not count, because other claims got no answer either.
+        // Failures while the circuit breaker is open are not counted, because other claims then fail, too.
         alone += isPaused || wasPaused ? 0 : 1;
         wasPaused = isPaused;
         if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {

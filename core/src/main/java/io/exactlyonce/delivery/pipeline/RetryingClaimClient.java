@@ -40,8 +40,8 @@ import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Claims keys and resolves claims. Calls without an answer are repeated. A repeated call has the same claim ids. So if
- * only the answer was lost, the store finds the claim of the first call and grants it. The lease counts from the
- * attempt that is answered. No thread waits between the attempts.
+ * only the answer was lost, the store recognizes the claim and grants it again. The lease begins when the successful
+ * attempt is sent. No thread waits between the attempts.
  *
  * <p>The first failure of an outage is logged with its stack trace, and each further failure in one line. The outage
  * ends when no call is being repeated.
@@ -123,11 +123,10 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, so the key is not in doubt. Does nothing if the
-     * key was claimed in a transaction, because the end of the transaction releases the claim. Does nothing if there is
-     * no claim.
+     * Releases the claim of a delivery whose handler was not called. The key is then free, and not in doubt. Does
+     * nothing if there is no claim, or if the end of a transaction releases it.
      *
-     * @return completes when the release is answered or has failed. A failure is logged
+     * @return a future that completes when the release is answered or has failed. A failure is logged
      */
     CompletableFuture<Void> release(Delivery delivery) {
         delivery.visibility().stopLeaseRenewal();
@@ -207,7 +206,7 @@ public final class RetryingClaimClient {
         return true;
     }
 
-    /** Returns endless pauses between attempts. The pauses grow up to two seconds. */
+    /** Returns pauses between attempts. The pauses grow up to two seconds, and their number has no limit. */
     static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(100, 2);
         pauses.setMaxInterval(2_000);
@@ -228,9 +227,10 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Ties the caller's transaction to a claim. Not repeated, because a failure ends the caller's transaction.
+     * Ties the caller's transaction to a claim. A failed call is not repeated, because the failure ends the caller's
+     * transaction.
      *
-     * @return whether the claim still holds its key, as far as the caller's transaction can see
+     * @return false if the claim no longer holds its key, or if the caller's transaction cannot see the claim
      * @throws UnsupportedOperationException if the store shares no transactions with applications
      */
     public boolean fence(ClaimId claim) {
@@ -316,8 +316,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // A busy store was not reached by this attempt, but an earlier attempt may have reached it. So the earlier
-            // failure is kept. It decides whether claims are released.
+            // If the store was busy, this attempt did not reach the store, but an earlier attempt may have. So the
+            // earlier failure is kept. Otherwise its claims would not be released.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
@@ -377,8 +377,8 @@ public final class RetryingClaimClient {
         }
 
         /**
-         * Releases the claims, because the store may have recorded them. A busy store was never reached, so nothing is
-         * released.
+         * Releases the claims, because the store may have recorded them. If the store was busy at each attempt, no
+         * claim reached it, and nothing is released.
          */
         @Override
         void givenUp(Throwable reason) {

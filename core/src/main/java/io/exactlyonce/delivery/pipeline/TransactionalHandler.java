@@ -34,11 +34,10 @@ import org.springframework.util.backoff.BackOffExecution;
  * the handler.
  *
  * <p>Advice outside of the transaction (for example a retry) may call the handler again after a failure. Each call is a
- * new transaction, with the deliveries that are not committed yet. When the advice has ended, the last failure of each
- * delivery counts.
+ * new transaction for the deliveries that are not committed yet. Only the failures of the last call are recorded.
  *
- * <p>If the handler names failed deliveries, the whole transaction is rolled back. Another transaction handles the
- * other deliveries, except those that must not overtake a failed one.
+ * <p>If the handler returns failures of single messages of a batch, the whole transaction is rolled back. A new
+ * transaction handles the other messages, except those that would overtake a failed message of their FIFO group.
  *
  * <p>If the claims get no answer, they are repeated ({@link Repeats}) while the handler's thread waits. A transaction
  * that loses its connection is repeated once. After a second loss its messages fail, because the handler itself may be
@@ -328,8 +327,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Returns the deliveries whose keys were claimed. Decides on the others at once, because this transaction does
-         * not change their outcome.
+         * Returns the deliveries whose keys were claimed. For each other delivery, decides what happens to its message.
          */
         private List<Delivery> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
@@ -412,8 +410,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Called if the transaction lost its connection. If the commit had succeeded, the next claim finds the keys
-         * completed. Otherwise all writes are lost.
+         * Called if the transaction lost its connection. The commit may have succeeded. If so, the next transaction
+         * finds the keys completed.
          */
         private List<Delivery> lost(Throwable failure, ClaimStoreUnavailableException why) {
             if (call.wasStopped() || !mayRepeat) {
@@ -456,9 +454,9 @@ public final class TransactionalHandler implements AutoCloseable {
         /**
          * Returns why to park the key; {@code null} if the key is not to be parked.
          *
-         * <p>The rollback has removed the attempt from the claim table. So the receives of the message are counted
-         * instead of the attempts. An attempt that was stopped does not count. If the store gave no answer, the key is
-         * never parked, because a repetition may help.
+         * <p>The rollback has removed the attempt from the claim table. So the number of receives is used as the number
+         * of attempts. A stopped attempt does not count. If the database did not answer, the key is not parked, because
+         * a later attempt may succeed.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             if (failure instanceof ClaimStoreUnavailableException) {
@@ -473,8 +471,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * Leaves out failures that only follow from an earlier failure, which has aborted the transaction. If all
-         * failures are of this kind, keeps them all.
+         * Leaves out failures that another item's failure has caused (for example because it aborted the transaction).
+         * If no failure would be left, returns all.
          */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);
@@ -491,7 +489,8 @@ public final class TransactionalHandler implements AutoCloseable {
     private record HandlerFailed(Throwable thrown) implements End {}
 
     /**
-     * The handler was not called, because some deliveries must not be handled now. The others need another transaction.
+     * The handler was not called, because some deliveries must not be handled now. The remaining deliveries need
+     * another transaction.
      */
     private record LeftOver() implements End {}
 

@@ -27,10 +27,10 @@ public record TypedReconciler(
         implements Reconciler<@Nullable Object> {
 
     /**
-     * Returns the result type of the reconciler's class, if it cannot be the handler's result type.
+     * Returns the reconciler's result type, if it does not fit the handler's result type.
      *
-     * @return {@code null} if the types fit, if the result is not stored, or if the class declares no type (for example
-     *     a lambda)
+     * @return {@code null} if the types fit, if the result is not stored, or if the reconciler's class declares no type
+     *     (for example a lambda)
      */
     public @Nullable ResolvableType unfitType() {
         ResolvableType found = ResolvableType.forClass(AopUtils.getTargetClass(reconciler))
@@ -73,8 +73,9 @@ public record TypedReconciler(
     }
 
     /**
-     * Returns the class of the value, or of the first element in it, that does not fit the type; {@code null} if all
-     * fit.
+     * Checks whether the value fits the type. Also checks the elements of collections and maps.
+     *
+     * @return the class of the first object that does not fit; {@code null} if all fit
      */
     private static @Nullable Class<?> misfit(Object value, ResolvableType type) {
         if (!ClassUtils.resolvePrimitiveIfNecessary(type.toClass()).isInstance(value)) {

@@ -35,8 +35,8 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * duplicate. If a key is free, the message is made visible, so that SQS delivers it again. A waiting delivery does not
  * need the message's content, so the content is dropped. About a kilobyte stays in memory.
  *
- * <p>Each wait ends once, by the thread that removes the delivery from the set. If the visibility timeout is lost, the
- * delivery ends without a request to SQS, because another consumer may have the message.
+ * <p>Only the thread that removes a delivery from the set may end its wait. If the visibility timeout is lost, nothing
+ * is sent to SQS, because another consumer may have the message.
  */
 public final class WaitingDeliveries {
 
@@ -84,10 +84,7 @@ public final class WaitingDeliveries {
 
     /**
      * Lets a delivery wait. If too many deliveries wait already, or if the listener has stopped, its message is
-     * returned instead.
-     *
-     * <p>A delivery that the listener's stop held back is returned, too. While its message is invisible, SQS does not
-     * deliver the other messages of its FIFO group.
+     * returned instead. After a stop, an invisible message would keep other consumers from the rest of its FIFO group.
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
@@ -102,7 +99,7 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Comes before other threads can find the delivery, because they may end its wait.
+        // Dropped first, because other threads may end the wait as soon as they find the delivery.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
         // The listener may have stopped, and ended all waits, before this delivery was added.
@@ -124,9 +121,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Makes all waiting messages of a stopping listener visible, so that other consumers can wait instead. Each message
-     * first stays invisible for a while. Without this delay, a rolling deployment would use up one receive for each
-     * stopped instance within seconds.
+     * Makes all waiting messages of a stopping listener visible after a delay, so that other consumers can wait
+     * instead. Without the delay, a rolling deployment would quickly use up the receives of these messages.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -156,7 +152,7 @@ public final class WaitingDeliveries {
                 inFlight.end(delivery);
             }
         }
-        // Copied before the lookup. The answer may be too old for deliveries that begin to wait during the lookup.
+        // Copied first, because the lookup's answer may be too old for deliveries that begin to wait during the lookup.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;
@@ -185,8 +181,7 @@ public final class WaitingDeliveries {
      * <p>If several deliveries wait for the same free key, only one is made visible. The others could not claim the
      * key, and would each use up a receive.
      *
-     * <p>During an outage of the claim store, a message is made visible only when a trial poll is due, because its
-     * claim may be the only trial.
+     * <p>While the circuit breaker is open, a message whose key is free becomes visible only when a trial poll is due.
      */
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
@@ -211,7 +206,7 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** Decides on a delivery whose key was completed while it waited, as on a delivery that is received now. */
+    /** Treats the delivery like a newly received one whose key is already completed. */
     private void completed(Delivery delivery, KeyState state) {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
