@@ -19,10 +19,9 @@ import org.springframework.messaging.Message;
  * Holds what a delivery knows about its key: the claim to request, the claim that the store granted, and the outcome to
  * record.
  *
- * <p>Not thread-safe. One thread at a time uses an attempt: first the claiming thread, then the handler's thread, then
- * the thread that records the outcome. If the delivery waits for the owner of its key, the thread that looks up waiting
- * keys uses its attempt. Each hand-over makes the fields visible to the next thread (for example an executor, a future,
- * or the compare-and-set of the delivery's state). Any thread may use the {@link Delivery} itself.
+ * <p>Not thread-safe. Only one thread at a time may use an attempt. Pass the attempt to another thread safely (for
+ * example through an executor, a future, or the compare-and-set of the delivery's state). Any thread may use the {@link
+ * Delivery} itself.
  */
 public final class Attempt {
 
@@ -126,9 +125,10 @@ public final class Attempt {
     }
 
     /**
-     * Returns the policy for a message without a key, and forgets the policy, so that it is applied only once.
+     * Returns the policy for a message without a key. Later calls return {@code null}, because the policy must not be
+     * applied twice.
      *
-     * @return {@code null} if the message has a key, or if this method was called before
+     * @return {@code null} if the message has a key
      */
     public @Nullable MissingKeyPolicy takeMissingKey() {
         MissingKeyPolicy taken = missing;
@@ -151,8 +151,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the message has a usable key. If the handler is called without a claim, returns true, too,
-     * because a name for the delivery replaces the key.
+     * Returns whether there is a key. A message without a key gets a stand-in key for log lines and events if its
+     * handler may run without a claim.
      */
     public boolean hasKey() {
         return spec != null;
@@ -173,9 +173,9 @@ public final class Attempt {
     }
 
     /**
-     * Starts processing, unless the listener has stopped. May be called again.
+     * Starts processing if it has not started yet.
      *
-     * @return whether processing has started, by this call or an earlier one
+     * @return false if the listener stopped before processing started
      */
     public boolean begin() {
         processingStarted = processingStarted || delivery.beginProcessing();
@@ -208,7 +208,7 @@ public final class Attempt {
      *
      * @param askedAt when the claim was requested, by the monotonic clock
      * @param fence implements {@link Claim#fence}; returns false if the claim is lost
-     * @return false if the listener stopped first. The caller must then release the claim
+     * @return false if the listener stopped before the claim was granted. The caller must then release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
         MessageVisibility renewed = delivery.visibility();
@@ -217,7 +217,7 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Lets the handler be called without a claim. The store is not asked, and no lease is renewed. */
+    /** Lets the handler be called without a claim. Sends no request to the claim store, and renews no lease. */
     public void runUnprotected(ClaimSettings terms) {
         makeRequest(terms);
         claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
@@ -265,8 +265,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the handler is running and may continue. Returns false after a stop, or if the lease has expired
-     * by this JVM's clock. A claim in a transaction has no lease.
+     * Returns whether the handler is running and may continue. Returns false after a stop. Also returns false if the
+     * claim has a lease that has expired by this JVM's clock.
      */
     public boolean mayWork() {
         return delivery.isHandling()
@@ -276,10 +276,11 @@ public final class Attempt {
     }
 
     /**
-     * Sets the outcome, which is sent to the store later. If the handler succeeded, the outcome is a completion, and
-     * the message is never returned from then on. If the handler ran without a claim, nothing is sent.
+     * Sets the outcome to send to the store (see {@link #takeResolution}), and changes the delivery's state. If the
+     * handler succeeded, this delivery can no longer return its message. If the handler ran without a claim, there is
+     * nothing to send.
      *
-     * @return false if another thread has ended the attempt (for example because the listener stopped). That thread
+     * @return false if another thread changed the state before (for example because the listener stopped). That thread
      *     then releases the claim
      */
     public boolean resolve(ClaimResolution outcome) {
@@ -304,8 +305,8 @@ public final class Attempt {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, so the key is not in doubt. If the listener
-     * stopped first, does nothing, because the stop releases the claim.
+     * Releases the claim of a delivery whose handler was not called. The key is then free, and not in doubt. If the
+     * listener's stop already releases the claim, does nothing.
      */
     public void release(String reason) {
         claim = null;

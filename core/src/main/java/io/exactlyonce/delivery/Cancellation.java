@@ -11,18 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a running handler. While the handler's method runs, its thread is interrupted. After the method has returned a
- * future, the future is cancelled. Both happen at most once. All deliveries of a batch share one instance. Thread-safe.
+ * Stops a running handler. If the handler's method is running, interrupts its thread. If the method has returned a
+ * future, cancels the future. Does each of these at most once. All deliveries of a batch share one instance.
+ * Thread-safe.
  *
- * <p>The thread is interrupted only while it is inside the handler. After the handler, the thread records outcomes or
- * belongs to another delivery.
+ * <p>Interrupts the thread only while it is inside the handler. After the handler, the thread may already work for
+ * another delivery.
  *
- * <p>A cancelled {@link CompletableFuture} completes at once, but the work behind it may continue. So the end of a
- * cancelled future does not show that the work has ended.
+ * <p>A cancelled {@link CompletableFuture} completes at once, although the work behind it may continue.
  *
  * <p>Advice (for example a retry) may call the handler's method several times, or not at all. After {@link #awaitWork},
- * each of these calls is reported with {@link #beginWork} and {@link #endWork}. No call of the method begins after a
- * stop. If only the advice was stopped, {@link #wasStopped} stays false.
+ * each call of the method must be reported ({@link #beginWork}, {@link #endWork}). After a stop, the method must not be
+ * called again. If a stop interrupts advice while the method is not running, {@link #wasStopped} returns false.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -42,8 +42,8 @@ public final class Cancellation implements AutoCloseable {
     private Executor cancellations = Runnable::run;
 
     /**
-     * Stops the call. Interrupts the thread if it is inside the handler. Cancels the handler's future, even if the
-     * future is returned later.
+     * Stops the handler. Interrupts the thread if it is inside the handler. Cancels the handler's future, even if the
+     * handler returns the future later.
      */
     public void stop() {
         synchronized (this) {
@@ -102,9 +102,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Reports why advice could not call the handler's method (for example because the claim was lost). The advice may
-     * catch this exception and return a result. If the method was never called, the handler counts as failed all the
-     * same.
+     * Reports why advice could not call the handler's method (for example because the claim was lost). The handler then
+     * counts as failed, unless its method is called after all. The advice cannot change this by returning a result.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
@@ -118,7 +117,10 @@ public final class Cancellation implements AutoCloseable {
         return hasWorked ? null : refusal;
     }
 
-    /** Returns whether the handler's method was called. If calls are not reported, returns true. */
+    /**
+     * Returns whether the handler's method was called. Without {@link #awaitWork}, calls are not reported, and the
+     * answer is always true.
+     */
     public synchronized boolean hasWorked() {
         return hasWorked || !reportsWork;
     }
@@ -140,7 +142,7 @@ public final class Cancellation implements AutoCloseable {
      *
      * @param cancellations runs {@code cancel} on another thread, because {@code cancel} may run the application's code
      * @param ended is called with the result or the failure when the future completes
-     * @return completes after {@code ended} has returned; fails if {@code ended} throws
+     * @return a future that completes when {@code ended} has returned, and fails if {@code ended} throws
      */
     public CompletableFuture<Void> continueWith(
             CompletableFuture<?> returned,
@@ -158,8 +160,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Makes an exception for a handler whose {@code CompletionStage} cannot become a future. Nothing can cancel such
-     * work or detect its end. So the work counts as cancelled, but possibly still running.
+     * Makes an exception for a handler whose {@code CompletionStage} cannot become a future. Nothing can detect the end
+     * of such work. So {@link #mayStillRun} returns true for this exception.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -169,17 +171,14 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Returns whether the work may continue although its future has failed. True if the future failed only because it
-     * was cancelled here.
+     * Returns whether the work is possibly still running, although its future has failed. True if the future failed
+     * because it was cancelled here.
      */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }
 
-    /**
-     * Cancels on another thread, because {@code cancel} may run the application's code. That code must not delay the
-     * thread that renews all deliveries.
-     */
+    /** Cancels on another thread, because {@code cancel} may run slow code of the application. */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;
         Executor threads;

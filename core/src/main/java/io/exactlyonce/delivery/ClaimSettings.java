@@ -14,12 +14,11 @@ import org.jspecify.annotations.Nullable;
  * The application's settings for claims.
  *
  * @param owner the name of this process in the claim table
- * @param lease how long a claim is valid unless it is renewed. {@code null} means the visibility timeout, so that a
- *     dead worker's key is free when SQS redelivers the message. An action outside of a listener then has a lease of 30
- *     s
+ * @param lease how long a claim is valid unless it is renewed. If {@code null}, the visibility timeout is used, so that
+ *     a dead worker's key is free when SQS redelivers the message. Outside of a listener, {@code null} means 30 s
  * @param retention how long a completed key is remembered; {@code null} for the store's default
- * @param onMismatch what to do if the key was completed for a message with other content. A listener may have its own
- *     policy
+ * @param onMismatch what to do if the message's content differs from the content for which its key was completed. A
+ *     listener may have its own policy
  * @param ids makes the id of each new claim
  */
 public record ClaimSettings(
@@ -48,10 +47,7 @@ public record ClaimSettings(
         return own == MismatchPolicy.AS_CONFIGURED ? onMismatch : own;
     }
 
-    /**
-     * Makes the claim request of an action outside of a listener. If the action has content, the store compares it with
-     * the content for which the key was completed.
-     */
+    /** Makes the claim request of an action outside of a listener. */
     public ClaimRequest request(ClaimSpec action) {
         return request(action, LEASE_WITHOUT_WINDOW, action.content());
     }

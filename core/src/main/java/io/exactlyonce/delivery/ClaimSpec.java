@@ -9,12 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The claim to request for a delivery.
  *
- * @param content the message's content, to detect a key that was used for other content before; {@code null} for no
- *     check
+ * @param content is compared with the content for which the key was completed before; {@code null} for no comparison
  * @param doubt what to do if the key is in doubt, or if its handler keeps failing
  * @param transaction runs the handler and claims its key in one transaction; {@code null} if the handler's effects are
  *     outside of the claim table's database
- * @param onMismatch the listener's policy if the key was completed for other content
+ * @param onMismatch what to do if {@code content} differs from the earlier content
  */
 public record ClaimSpec(
         ClaimKey key,
@@ -23,7 +22,7 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Uses the application's policy if the key was completed for other content. */
+    /** Describes a claim to which the application's {@link MismatchPolicy} applies. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);

@@ -20,16 +20,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe, except for its {@link Attempt}. The thread that processes the delivery uses the attempt.
  *
- * <p>The methods that end a delivery do one of three things:
- * <table>
- * <caption>Who ends what</caption>
- * <tr><th>stop</th><td>keeps the handler from being called ({@link #holdBack}, {@link #holdClaimBack}), interrupts it
- * ({@link #stopHandler}), or does both ({@link #abandon})</td></tr>
- * <tr><th>record</th><td>sets the outcome of the attempt ({@link Attempt#resolve}, {@link #markFailed}) or of the
- * message ({@link #decide}). {@link #settle} applies the outcome</td></tr>
- * <tr><th>end</th><td>is final for the thread that processes the delivery ({@link #endProcessing}), or for all threads
- * ({@link #end})</td></tr>
- * </table>
+ * <p>Several methods sound similar:
+ * <ul>
+ * <li>Stop: {@link #holdBack} and {@link #holdClaimBack} keep the handler from being called. {@link #stopHandler}
+ * interrupts a running handler. {@link #abandon} does both.
+ * <li>Record: {@link Attempt#resolve} and {@link #markFailed} set the outcome of the attempt. {@link #decide} chooses
+ * what happens to the message. {@link #settle} applies the outcome.
+ * <li>End: after {@link #endProcessing}, no thread processes the delivery. After {@link #end}, no thread can change its
+ * state.
+ * </ul>
  */
 public final class Delivery {
 
@@ -167,8 +166,7 @@ public final class Delivery {
 
     /** Starts processing. Returns false if the listener stopped first. */
     boolean beginProcessing() {
-        // Comes first. Otherwise a stopping listener could see the new state and conclude that no thread processes this
-        // delivery.
+        // Set before the state changes, because a stopping listener that sees the new state waits for this future.
         processed = new CompletableFuture<>();
         boolean started = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!started) {
@@ -177,7 +175,7 @@ public final class Delivery {
         return started;
     }
 
-    /** Ends the processing, after the outcome was recorded or could not be recorded. */
+    /** Ends the processing. The {@link #processed} future then completes. */
     public void endProcessing() {
         processed.complete(null);
     }
@@ -213,7 +211,7 @@ public final class Delivery {
         return mayHandlerBegin() && visibility().isInvisible();
     }
 
-    /** Returns false if a stop forbids the call of the handler. */
+    /** Returns whether the handler may be called. False after a stop. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
@@ -233,13 +231,13 @@ public final class Delivery {
      */
     public void beginCall(Cancellation started) {
         call = started;
-        // An earlier stop found no call to stop, so this call is stopped now.
+        // The stop came before this call was registered.
         if (stopRequested) {
             started.stop();
         }
     }
 
-    /** Returns whether the effect has happened, even if the store does not know yet. */
+    /** Returns whether the handler's effect has happened, even if the claim store has not recorded it yet. */
     public boolean isCompleted() {
         return state == DeliveryState.HANDLED || isAcknowledged();
     }
@@ -313,8 +311,8 @@ public final class Delivery {
     }
 
     /**
-     * Stops the handler, because the listener's stop does not wait for it any longer. The outcome is still sent to the
-     * store, but a failed request is repeated a few times at most.
+     * Stops the handler, because the listener's stop takes too long. The outcome is still sent to the store, but a
+     * failed request is repeated only a few times.
      */
     public void abandon() {
         abandoned = true;
@@ -327,8 +325,8 @@ public final class Delivery {
     }
 
     /**
-     * Lets the listener's stop continue without this delivery, because its own handler called the stop. Otherwise the
-     * two would wait for each other. The handler ends by itself.
+     * Excludes this delivery from the listener's stop, because its own handler called the stop. The stop must not wait
+     * for a handler that itself waits for the stop.
      */
     public void outliveStop() {
         outlivesStop = true;
@@ -396,8 +394,8 @@ public final class Delivery {
     }
 
     /**
-     * Returns whether SQS will not deliver the message again. True if the message is deleted, or if its last receive
-     * failed. Call this only when the outcome is decided. Before that, a delivery on its last receive counts as failed.
+     * Returns whether SQS will not deliver the message again, because it is deleted, or because its last receive
+     * failed. Call this only after the outcome is decided. Before that, the answer is true for any last receive.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -426,16 +424,16 @@ public final class Delivery {
         return now == DeliveryState.CLAIMED;
     }
 
-    /** Changes the message's visibility timeout for the handler ({@link MessageVisibility#choose}). */
+    /** Sets the visibility timeout that the handler has chosen ({@link MessageVisibility#choose}). */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return visibility().choose(wanted, request);
     }
 
     /**
-     * Logs a line, unless there were too many lines of its kind. Otherwise a sender of bad messages could fill the log.
-     * {@link RepeatedLines} describes the limits.
+     * Logs a line, unless there were too many lines of its kind ({@link RepeatedLines}). Otherwise a sender of bad
+     * messages could fill the log.
      *
-     * @param line logs the line. Its argument is to be appended, and contains the number of lines that were left out
+     * @param line logs the line, with its argument at the end. The argument says how many lines were left out
      */
     public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
         String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);

@@ -19,8 +19,8 @@ public sealed interface DeliveryEvent {
     void passTo(Observer observer);
 
     /**
-     * Observes all events of deliveries and renewals. Has no default methods for single events, so that the compiler
-     * finds observers that ignore a new event.
+     * Observes all events of deliveries and renewals. Single events have no default methods, so an observer does not
+     * compile if it lacks a new event.
      */
     interface Observer extends DeliveryObserver, RenewalEvent.Observer {
 
@@ -189,8 +189,8 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A delivery whose handler was called has ended, and its message was not returned. Shows how much of the visibility
-     * timeout was needed.
+     * A handler was called, and its message is now deleted or abandoned. Shows how much of the visibility timeout was
+     * needed.
      *
      * @param elapsed from the receive until SQS confirmed the delete, or until the delivery was abandoned
      * @param window the visibility timeout of the message when it was received

@@ -19,10 +19,10 @@ public sealed interface Disposition {
     record Return(Duration delay) implements Disposition {}
 
     /**
-     * The message stays invisible until the owner of its key has ended.
+     * The message stays invisible while another worker owns its key.
      *
-     * @param leastDelay used if the delivery cannot wait (for example because too many deliveries wait already). The
-     *     message is then returned, and stays invisible for at least this time
+     * @param leastDelay the least time until the message becomes visible if the delivery cannot wait (for example
+     *     because too many deliveries wait already)
      */
     record Wait(Duration leastDelay) implements Disposition {}
 }

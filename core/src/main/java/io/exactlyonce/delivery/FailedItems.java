@@ -23,7 +23,7 @@ public final class FailedItems extends RuntimeException {
     }
 
     /**
-     * Returns the failures that a handler's result names.
+     * Makes an exception from the failed items that a handler's result lists.
      *
      * @param handler the handler's name, for the exception's message
      * @param size the number of items in the batch

@@ -28,7 +28,7 @@ public final class HandlerFailure {
     /**
      * Finds the handler's own exception. Exceptions of proxies are always unwrapped.
      *
-     * @param isWrapper returns true for further exceptions to unwrap
+     * @param isWrapper returns true for other exceptions that are to be unwrapped, too
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -45,8 +45,8 @@ public final class HandlerFailure {
     /**
      * Returns the failures of single items of a batch, by position. Empty if the whole batch failed.
      *
-     * <p>Also empty if {@link FailedItems} is only the cause of another exception. The other exception may have rolled
-     * back the effects of all items.
+     * <p>If {@link FailedItems} is the cause of the handler's own exception, the whole batch counts as failed. The code
+     * that threw the exception may have rolled back all items.
      */
     public Map<Integer, Throwable> ofItems() {
         return handlers instanceof FailedItems items ? items.ofItems() : Map.of();
@@ -61,9 +61,11 @@ public final class HandlerFailure {
 
     /**
      * Returns whether the handler was stopped: by an interrupt, or because {@code ensureHeld()} or {@code fence()}
-     * found one of these claims lost. The exceptions of single items are examined, too.
+     * found a claim lost. The exceptions of single items are examined, too.
      *
-     * <p>A stopped handler may have had effects before. So all keys of its claims are in doubt.
+     * <p>A stopped handler may have had effects. So the keys of all its claims are in doubt.
+     *
+     * @param claims the handler's claims. The loss of any other claim does not count as a stop
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)

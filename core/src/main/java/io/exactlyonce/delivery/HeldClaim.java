@@ -62,10 +62,7 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
         }
     }
 
-    /**
-     * Ties the caller's transaction to the claim. The database checks that no other worker has taken the key over. This
-     * JVM's clock does not matter.
-     */
+    /** Ties the caller's transaction to the claim. The database checks that no other worker has taken the key over. */
     @Override
     public void fence() {
         if (!fencing.getAsBoolean()) {

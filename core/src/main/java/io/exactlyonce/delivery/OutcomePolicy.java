@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides what happens to a message whose key could not be claimed, or was parked.
  *
- * @param terms the settings for claims, with the policy for a key that was completed for other content
+ * @param terms the settings for claims
  * @param backoff computes how long a returned message stays invisible
- * @param own the policies of listeners with settings of their own, by the listener's id
+ * @param own policies of listeners that have their own settings, by the listener's id
  */
 public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
 
@@ -91,11 +91,8 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Lets a delivery wait for the owner of its key.
-     *
-     * <p>A delivery that cannot wait is returned. Its message then stays invisible until the owner's lease would
-     * expire, because the key of a dead owner is free only then. This time is limited to a visibility timeout, because
-     * an owner with a longer lease will probably end much earlier.
+     * Lets a delivery wait for the owner of its key. If the delivery cannot wait, its message stays invisible until the
+     * owner's lease would expire, but at most for a visibility timeout.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();
@@ -150,7 +147,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    /** Remembers that the key is parked. Returns false if this subscription has known that before. */
+    /** Remembers that the key is parked. Returns false if the key was already remembered. */
     private static boolean remember(Delivery delivery) {
         return delivery.subscription()
                 .levels()

@@ -45,12 +45,12 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay after a receive whose handler was not called. For example, another delivery owns the key, or
-     * the store does not answer. Such receives should not move the message to the dead-letter queue. So the largest
-     * delay is used before the last receive, and after it.
+     * Returns the delay after a receive whose handler was not called (for example because another worker owns the key).
+     * Such receives should not move the message to the dead-letter queue. So the last two receives are followed by the
+     * largest delay.
      *
-     * <p>If the listener has a timeout, the owner's handler may run for this time. So the remaining delays together are
-     * at least as long.
+     * <p>If the listener has a timeout, the owner's handler may run that long. So the delays of all remaining receives
+     * together last at least as long as the timeout.
      */
     public Duration sparing(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
@@ -66,8 +66,8 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
     /**
      * Returns the delay of a message whose key is parked. Only an operator can help, so the message should reach the
-     * dead-letter queue soon. Its last receives follow each other without a delay. Earlier receives follow after a
-     * second. Otherwise a large {@code maxReceiveCount} would make the listener receive the message in a hot loop.
+     * dead-letter queue soon. There is no delay between its last 10 receives. Earlier receives are one second apart,
+     * because a large {@code maxReceiveCount} would otherwise cause a hot loop.
      *
      * <p>The delay is the same as after a failure in two cases:
      * <ul>

@@ -129,7 +129,7 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns whether objects of this class are plain values. Collections and enum constants are, even if they also
+     * Returns whether objects of this class are plain values: collections or enum constants. Some collections also
      * implement a type of deferred work. For example, Spring Data's {@code Page} is a {@link Supplier}.
      */
     private static boolean isValue(Class<?> type) {
@@ -210,7 +210,8 @@ public final class UnfinishedWork {
         for (Field field : fields(raw)) {
             if (!Modifier.isStatic(field.getModifiers())) {
                 Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
-                // Deferred work in a field is ignored. The field may contain a function that the object calls itself.
+                // Deferred work in a field (for example a supplier) is ignored, because the object may use it
+                // internally.
                 if (found != null && !isDeferred(found)) {
                     return found;
                 }

@@ -1,5 +1,5 @@
 /**
- * Internal: a delivery, its state, the decisions on it, and the policies behind the decisions. Depends on neither
+ * Internal: a delivery and its state, and the policies that decide what happens to its message. Depends on neither
  * Spring Cloud AWS nor SQL.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code fingerprint}, {@code
