@@ -4,14 +4,15 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * The canonical text of a JSON document, so that two documents with the same meaning have the same fingerprint. Fields
- * are sorted by name, white space is left out, and each string has one spelling. Numbers stay as they were written. If
- * several fields of an object have the same name, they keep their order, because parsers use the last of them. Not
- * thread-safe.
+ * The canonical text of a JSON document. Two documents with the same meaning have the same canonical text, and so the
+ * same fingerprint. Fields are sorted by name, white space is left out, and each string has one spelling. Numbers stay
+ * as they were written. If several fields of an object have the same name, they keep their order, because parsers use
+ * the last of them. Not thread-safe.
  *
- * <p>{@link JsonReader} writes the document into one buffer. When an inner object ends, its fields are sorted in the
- * buffer. The fields of the outermost object stay where they are, and are only digested in sorted order. Nesting and
- * sorting are limited, so that no sender's document can take much time. A document beyond the limits is treated as
+ * <p>{@link JsonReader} writes the document into a buffer. When an inner object ends, its fields are sorted in the
+ * buffer. The outermost object's fields are not moved. Instead, {@link #addTo} digests them in sorted order.
+ *
+ * <p>Without limits, a sender's document could take much time to sort. So documents that exceed a limit are treated as
  * plain text.
  */
 final class CanonicalJson {
@@ -23,8 +24,8 @@ final class CanonicalJson {
     static final int DEEPEST = 500;
 
     /**
-     * Limit of sorting: each byte may be moved 32 times on average. Deeply nested objects could need more, because each
-     * level may move its whole content again.
+     * Limit of sorting: for each character of the document, 32 bytes may be moved. Without a limit, deeply nested
+     * objects would be moved again at each level.
      */
     private static final int MOST_MOVES = 32;
 
@@ -37,8 +38,8 @@ final class CanonicalJson {
     private final FieldStack fields = new FieldStack(text);
 
     /**
-     * Open objects and arrays, from the outermost to the innermost. An object is represented by the index of its first
-     * field, and an array by {@link #ARRAY}.
+     * Objects and arrays that have not ended, from the outermost to the innermost. The entry of an object is the number
+     * of its first field in {@link #fields}. The entry of an array is {@link #ARRAY}.
      */
     private final int[] firsts = new int[DEEPEST];
 
@@ -46,7 +47,7 @@ final class CanonicalJson {
     private byte[] unsorted = new byte[0];
     private long movable;
 
-    /** True if the fields of the outermost object must be sorted when they are digested. */
+    /** True if the outermost object's fields are not in sorted order in the buffer. */
     private boolean isUnsorted;
 
     /**
@@ -56,8 +57,8 @@ final class CanonicalJson {
      */
     void begin(int length) {
         clear();
-        // A comma is written after each value, even after the outermost one, where it is removed at the end. Without
-        // one more byte for this comma, the buffer might be doubled.
+        // One byte more, for the comma that is written after the document and removed by end(). Otherwise the buffer
+        // might be doubled for this comma.
         text.reserve(length + 1);
         movable = (long) MOST_MOVES * length;
     }
@@ -139,7 +140,6 @@ final class CanonicalJson {
         return close('{', '}');
     }
 
-    /** Returns whether an array or an object is open. */
     boolean isOpen() {
         return depth > 0;
     }
@@ -148,7 +148,6 @@ final class CanonicalJson {
         return firsts[depth - 1] != ARRAY;
     }
 
-    /** Returns whether the innermost open array or object is still empty. */
     boolean isEmpty() {
         return text.endsWith(isInObject() ? '{' : '[');
     }
@@ -192,7 +191,7 @@ final class CanonicalJson {
         }
     }
 
-    /** Digests a field of the outermost object, without a comma. */
+    /** Digests a field of the outermost object: its name, a colon and its value. */
     void addField(int field, MessageDigest digest) {
         digest.update(text.bytes(), fields.begin(field), end(field) - fields.begin(field));
     }
@@ -215,7 +214,7 @@ final class CanonicalJson {
         return fields.size();
     }
 
-    /** Returns the outermost object's field at this place in the sorted order. */
+    /** Returns the number of the outermost object's field at this place in the order of names. */
     int field(int place) {
         return fields.sorted(place);
     }
@@ -224,7 +223,7 @@ final class CanonicalJson {
         return fields.afterComma(field) - 1;
     }
 
-    /** Returns the outermost object's field of this name; -1 if there is none, or more than one. */
+    /** Finds a field of the outermost object by its name. Returns -1 if no field, or more than one, has this name. */
     int only(byte[] name) {
         int only = -1;
         for (int field = 0; field < size(); field++) {

@@ -7,8 +7,9 @@ import java.util.concurrent.BlockingQueue;
  * Content that all messages of a key must have in common, for example their body. It is compared by its fingerprint.
  *
  * @param text the body, or the value of a {@code fingerprint} expression as text
- * @param isBody whether the text is a whole body. JSON and SNS notifications in bodies are compared by meaning, so
- *     white space and the order of fields do not matter. Other text is compared character by character
+ * @param isBody true for a body, and false for an expression's value. If a body is JSON or an SNS notification, it is
+ *     compared by meaning, so white space and the order of fields do not matter. Any other text is compared character
+ *     by character
  */
 public record Content(String text, boolean isBody) {
 

@@ -3,9 +3,9 @@ package io.exactlyonce.fingerprint;
 import java.util.Arrays;
 
 /**
- * Sorts the fields of JSON objects in a buffer. Remembers where each field of the open objects begins, and where its
- * name ends. The fields of the innermost object come last. A field is written as its name, a colon, its value and a
- * comma. Not thread-safe.
+ * Remembers where the fields of JSON objects begin in a buffer, and sorts them by name. The latest fields belong to the
+ * innermost object, and are removed when it ends. A field is written as its name, a colon, its value and a comma. Not
+ * thread-safe.
  */
 final class FieldStack {
 
@@ -19,7 +19,7 @@ final class FieldStack {
 
     private int[] nameEnds = new int[FEW];
 
-    /** Indexes of the fields, sorted by name. {@link #merging} is the second array that merge sort needs. */
+    /** Numbers of the fields, in the order of their names. Merge sort needs {@link #merging} as a second array. */
     private int[] order = new int[FEW];
 
     private int[] merging = new int[FEW];
@@ -75,7 +75,7 @@ final class FieldStack {
                 && Arrays.equals(text.bytes(), begin, begin + quoted.length, quoted, 0, quoted.length);
     }
 
-    /** Returns the field at this place in the sorted order. */
+    /** Returns the number of the field at this place in the order of names. */
     int sorted(int place) {
         return order[place];
     }
@@ -84,14 +84,15 @@ final class FieldStack {
         return begins[field];
     }
 
-    /** Returns the end of a field in the buffer, behind its comma. */
+    /** Returns where a field ends in the buffer, including its comma. */
     int afterComma(int field) {
         return field + 1 < size ? begins[field + 1] : text.length();
     }
 
     /**
-     * Sorts the fields from this one to the last by name. Fields of the same name keep their order.
+     * Sorts the fields of the innermost object by name. Fields of the same name keep their order.
      *
+     * @param from the object's first field
      * @return whether the fields were sorted already
      */
     boolean sort(int from) {
@@ -122,10 +123,7 @@ final class FieldStack {
         }
     }
 
-    /**
-     * Compares two names by their first characters, and only if these are equal, as a whole. Most names differ in the
-     * first character.
-     */
+    /** Compares two names. Most names differ in their first character, so this character is compared first. */
     private int compare(int one, int other) {
         int from = begins[one] + 1;
         int otherFrom = begins[other] + 1;

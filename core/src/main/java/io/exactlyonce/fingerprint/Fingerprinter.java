@@ -10,8 +10,8 @@ import java.util.HexFormat;
  * <p>JSON is digested as its canonical text, so that documents with the same meaning have the same fingerprint. A byte
  * order mark at the beginning of a body is left out. If a body is not JSON, its last line break is left out, too.
  *
- * <p>Different kinds of content never have the same fingerprint. A text that is not JSON never equals a canonical text.
- * An SNS notification is digested after a byte that occurs in no text.
+ * <p>Before an SNS notification, a byte that occurs in no text is digested. So no content of another kind has the same
+ * fingerprint.
  */
 final class Fingerprinter {
 
@@ -30,7 +30,7 @@ final class Fingerprinter {
         }
     }
 
-    /** Returns the fingerprint of a value, in which each character counts. */
+    /** Returns the fingerprint of an expression's value. Each character counts, even if the value is JSON. */
     String ofValue(String value) {
         addText(value, 0, value.length());
         return hex();
@@ -83,7 +83,7 @@ final class Fingerprinter {
         return HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Drops the content, and frees buffers that have become large. */
+    /** Forgets the content, and frees buffers that have become large. */
     void clear() {
         digest.reset();
         reader.clear();

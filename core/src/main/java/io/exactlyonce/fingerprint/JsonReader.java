@@ -26,11 +26,9 @@ final class JsonReader {
     private int capturedTo;
 
     /**
-     * Makes a reader.
-     *
      * @param json receives the canonical text
-     * @param captures the name, with its quotes, of a field of the outermost object. {@link #captured} returns this
-     *     field's text
+     * @param captures the name of a field of the outermost object, in quotes (for example {@code "Message"}). {@link
+     *     #captured} returns the text of this field
      */
     JsonReader(CanonicalJson json, byte[] captures) {
         this.json = json;
@@ -146,7 +144,8 @@ final class JsonReader {
     }
 
     /**
-     * Reads an escape behind its backslash. Returns the character that the escape means; -1 if the escape is invalid.
+     * Reads the part of an escape that follows the backslash. Returns the character for which the escape stands; -1 if
+     * the escape is invalid.
      */
     private int readEscape() {
         char escape = at < length ? characters[at++] : END;
@@ -233,7 +232,7 @@ final class JsonReader {
         return END;
     }
 
-    /** Returns the text of the field that the constructor names; empty if the document has no such field. */
+    /** Returns the text of the field {@link #captures}; empty if the document has no such field. */
     String captured() {
         StringBuilder captured = new StringBuilder(capturedTo - capturedFrom);
         at = capturedFrom;

@@ -5,15 +5,13 @@ import java.security.MessageDigest;
 import java.util.stream.Stream;
 
 /**
- * The JSON envelope in which SNS delivers a message to a queue. If a publisher sends the same message again, SNS makes
- * another envelope for it. So only fields that the publisher fills are compared: the message, the subject and the
- * topic's name. Fields that SNS does not know are compared as well, because a document of another kind may look like an
- * envelope.
+ * The JSON envelope in which SNS delivers a message to a queue. If a publisher sends a message twice, the two envelopes
+ * have different IDs, times and signatures. So these are not compared, but the message, the subject and the topic's
+ * name are. Fields that SNS never writes are compared, too, because the document may only look like an envelope.
  *
- * <p>The topic's name is compared, because it often says what happened, for example to an order. The region and the
- * account of the topic are not compared, because a publisher may fail over to another region. Message attributes in the
- * envelope are not compared, because Spring Cloud AWS adds a new ID and time to them. Message attributes of SQS are not
- * compared either.
+ * <p>The topic's name often says what happened, for example to an order. The topic's region and account are not
+ * compared, because a publisher may fail over to another region. Message attributes are not compared, because Spring
+ * Cloud AWS adds an ID and a time to them.
  */
 final class SnsEnvelope {
 
@@ -53,7 +51,9 @@ final class SnsEnvelope {
                 && json.isText(json.only(MESSAGE));
     }
 
-    /** Digests the compared fields of an envelope, except the message, which the caller digests afterwards. */
+    /**
+     * Digests the fields that are compared, but not the message in the envelope. The caller digests the message next.
+     */
     static void addTo(MessageDigest digest, CanonicalJson json) {
         digest.update(SEPARATOR);
         for (int place = 0; place < json.size(); place++) {

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Text in UTF-8 to which characters can be added. UTF-8 has no bytes for half of a surrogate pair. If such a half
- * stands alone, it is written as three bytes that no valid text contains. Not thread-safe.
+ * Text in UTF-8 to which characters can be added. If half of a surrogate pair stands alone, UTF-8 cannot represent it.
+ * It is then written as three bytes that no valid text contains. Not thread-safe.
  */
 final class Utf8Buffer {
 
@@ -150,7 +150,10 @@ final class Utf8Buffer {
         return length >= 3 && bytes[length - 3] == (byte) 0xED && (bytes[length - 2] & 0xF0) == 0xA0;
     }
 
-    /** Decodes the first half of a surrogate pair. Its three bytes are still in the buffer, just behind the text. */
+    /**
+     * Decodes the first half of a surrogate pair. Its three bytes were just removed from the text, and are still in the
+     * buffer.
+     */
     private char highSurrogate() {
         return (char) (0xD000 | ((bytes[length + 1] & 0x3F) << 6) | (bytes[length + 2] & 0x3F));
     }

@@ -32,16 +32,16 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * Converts a message from SQS to a Spring message, with the application's converter. Senders are not trusted, so this
  * class limits two things that a sender could choose:
  * <ul>
- * <li>Headers: Spring Cloud AWS lets message attributes replace its own headers, such as the receipt handle. Spring
- * Cloud AWS also loads any class that the type of a number attribute names (for example {@code
- * Number.com.acme.Gadget}). This class removes or changes such attributes.
+ * <li>Headers: Spring Cloud AWS makes a header of each message attribute. A sender's attribute could replace Spring
+ * Cloud AWS's own header, such as the receipt handle. An attribute of the type {@code Number.com.acme.Gadget} would
+ * load the class {@code com.acme.Gadget}. This class removes or changes such attributes.
  * <li>The payload's class: by default, Spring Cloud AWS creates objects of any class that the sender names in the
  * attribute {@code JavaType}. This class accepts only the listener's payload type and its known subclasses.
  * </ul>
  *
- * <p>Spring Cloud AWS passes only a class to its payload converter, so a {@code List<Order>} would become a list of
- * maps. For such a type, this class makes Spring Cloud AWS leave the payload as text. This class then converts the text
- * to the full type, with the same payload converter.
+ * <p>Type arguments are kept, too. Spring Cloud AWS would pass only the class {@code List} to its payload converter, so
+ * a {@code List<Order>} would become a list of maps. This class lets Spring Cloud AWS leave such a payload as text.
+ * Then this class converts the text, with the same payload converter and the full type.
  *
  * @param context passed to converters that require one
  * @param payload the type that a listener on a method takes; {@code null} if it is not known
@@ -60,8 +60,8 @@ public record MessageConversion(
     public static final String OBSERVATION = "micrometer.observation";
 
     /**
-     * The delay. Its name begins like the names of SQS's own headers, but senders may set it: Spring Cloud AWS sends it
-     * as a message attribute, and it does no harm.
+     * The header for a message's delay. Its name begins like SQS's own headers, which senders must not set. But Spring
+     * Cloud AWS sends this header as a message attribute, and it does no harm.
      */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
@@ -86,9 +86,9 @@ public record MessageConversion(
     /**
      * Creates a conversion for a listener.
      *
-     * @param payload the type that a listener on a method takes; {@code null} for a listener on a class, or if the type
-     *     is not known
-     * @param takenByClass the types that the methods of a listener's class take
+     * @param payload the payload type of a listener that is one method; {@code null} if the type is not known, or if
+     *     the listener is a class
+     * @param takenByClass the payload types of the methods, if the listener is a class
      */
     public static MessageConversion of(
             MessagingMessageConverter<Message> converter,
@@ -148,8 +148,9 @@ public record MessageConversion(
     }
 
     /**
-     * Returns a context that makes Spring Cloud AWS read a certain class. If the type has type arguments, the payload
-     * is left as text. A context of an application's own class stays as it is.
+     * Returns a context that tells Spring Cloud AWS which class to create. If the type has type arguments, the context
+     * names no class, so that the payload stays text. If the application's converter uses a context class of its own,
+     * its context is returned unchanged.
      */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
@@ -173,8 +174,8 @@ public record MessageConversion(
     private org.springframework.messaging.Message<?> inFull(
             org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
         Object payload = converted.getPayload();
-        // If the application's own type mapping has chosen the class, the payload was read without type arguments. So
-        // the body is read again.
+        // The application may map types itself, so the payload may already be an object. This object was read without
+        // type arguments, so the body is read again.
         Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
                 ? source.body()
                 : payload;
@@ -195,8 +196,8 @@ public record MessageConversion(
     }
 
     /**
-     * Returns whether a converter can read a type with its type arguments, such as {@code List<Order>}. A converter
-     * without Spring's payload converters is assumed to do so, because its abilities are not known.
+     * Returns whether a converter can read a type with its type arguments, such as {@code List<Order>}. Returns true if
+     * the converter's payload converter is not known.
      */
     public static boolean readsInFull(MessagingMessageConverter<?> converter) {
         MessageConverter payloads = payloads(converter);

@@ -25,15 +25,14 @@ import tools.jackson.databind.annotation.JsonDeserialize;
  * The payload type that a handler takes, with its type arguments. Spring Cloud AWS alone would ignore the type
  * arguments: an {@code Envelope<Order>} would contain a map instead of an order.
  *
- * @param full a parameter of the full type, which Spring's converters need to read it. Absent if the class alone
- *     is enough
+ * @param full describes the type with its type arguments to Spring's converters. Absent if the class alone is enough
  */
 public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
 
     /** Type arguments are read up to this depth. Without a limit, {@code T extends Comparable<T>} would never end. */
     private static final int MOST_LEVELS = 6;
 
-    /** Annotations by which Jackson finds the class to create for an abstract type. */
+    /** Annotations that tell Jackson which class to create for an abstract type. */
     private static final Set<String> DESERIALIZED = Set.of(
             JsonTypeInfo.class.getName(),
             JsonCreator.class.getName(),
@@ -48,7 +47,7 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
      * Returns the type of the payload that a handler's parameter takes. The parameter may be the payload itself, or
      * contain it, such as a {@code Message} or a list.
      *
-     * @param payload the payload's type, for which the bean's class has resolved type variables
+     * @param payload the payload's type; {@code Order} instead of {@code T} if the bean's class says so
      */
     public static PayloadType of(MethodParameter parameter, ResolvableType payload) {
         return of(parameter, payload.toClass(), exact(payload, 0));
@@ -80,16 +79,16 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the type arguments, such as {@code Order} of {@code List<Order>}. For a plain {@code List}, {@code
-     * getGenerics} would return the variable {@code E}, so the method returns none.
+     * Returns the type arguments, such as {@code Order} of {@code List<Order>}. A plain {@code List} has none, although
+     * {@code getGenerics} returns its type variable {@code E}.
      */
     private static ResolvableType[] arguments(ResolvableType type) {
         return type.getType() instanceof Class<?> ? new ResolvableType[0] : type.getGenerics();
     }
 
     /**
-     * Returns whether a converter needs the type arguments. A converter does not need {@code Object}, and does not need
-     * {@code String} as the key type of a map. Converters read these as maps, lists or text anyway.
+     * Returns whether a converter must know the type arguments. For a {@code List<Object>} or a {@code Map<String,
+     * Object>}, the class is enough.
      */
     private static boolean saysMoreThanItsClass(Type exact) {
         if (exact instanceof GenericArrayType array) {
@@ -138,8 +137,9 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns the types that a sender may name for the payload: this type, the subclasses of a sealed type, and the
-     * subclasses in its {@link JsonSubTypes}, and so on for each subclass. The map's keys are class names.
+     * Returns the types that a sender may name for the payload: this type and its listed subclasses. Subclasses are
+     * listed by a sealed type, or in {@link JsonSubTypes}. They may list further subclasses. The map's keys are class
+     * names.
      */
     public Map<String, PayloadType> permitted() {
         Map<String, PayloadType> permitted = new LinkedHashMap<>();
@@ -183,11 +183,11 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     }
 
     /**
-     * Returns whether the payload could be any class that the sender names, because nothing limits the choice:
+     * Returns whether a sender could choose any subclass for the payload. This is so if three conditions hold:
      * <ul>
      * <li>The type is abstract, and not part of the JDK.
      * <li>The type does not list its subclasses.
-     * <li>The type has no annotation by which Jackson finds the class to create.
+     * <li>The type has no annotation that tells Jackson which class to create.
      * </ul>
      */
     public boolean isOpen() {
@@ -204,8 +204,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
     /**
-     * Gives Spring's converters the full type of the payload. The handler's actual parameter may contain the payload,
-     * for example as a {@code Message<Order>}.
+     * Describes the payload's type to Spring's converters. The handler's own parameter may describe more than the
+     * payload, such as a {@code Message<Order>}.
      */
     private static final class FullType extends MethodParameter {
 

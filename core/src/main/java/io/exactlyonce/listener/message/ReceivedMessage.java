@@ -19,8 +19,8 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * A message from SQS, together with its {@link Delivery}. A header of the Spring message carries this object. Senders
- * cannot forge the header, because they can set headers only to texts, numbers and bytes.
+ * A message from SQS, together with its {@link Delivery}. The Spring message carries this object in the header {@link
+ * #HEADER}. Senders cannot forge this header, because they can set headers only to texts, numbers and bytes.
  */
 public final class ReceivedMessage implements Attempt.SentContent {
 
@@ -45,7 +45,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
      * Creates the delivery of a polled message.
      *
      * @param requested the queue's settings at the time of the poll
-     * @param receivedAt when the message was received, by the monotonic clock; never after its visibility timeout began
+     * @param receivedAt time by the monotonic clock, not later than the start of the visibility timeout
      */
     public static ReceivedMessage received(
             SqsMessage polled, Subscription subscription, QueueSettings requested, long receivedAt) {
@@ -61,7 +61,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Returns the same message with a new delivery, which has other settings of the queue. The old delivery must not
+     * Returns the same message with other settings of the queue, and so with a new delivery. The old delivery must not
      * have started.
      */
     public ReceivedMessage requestedWith(QueueSettings settings) {
@@ -82,7 +82,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
         return Objects.requireNonNull(polled);
     }
 
-    /** Leaves out the body, because applications may log a message's headers, of which this object is one. */
+    /** Leaves out the body. Applications may log a message's headers, and this object is one of them. */
     @Override
     public String toString() {
         return delivery.toString();
@@ -91,7 +91,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
     /**
      * Returns the converted message, with the changes that interceptors have made. Fails after {@link #forget}.
      *
-     * @throws RuntimeException if the payload was dropped ({@link #readAgain}), and cannot be read again
+     * @throws RuntimeException if the message must be converted again after {@link #readAgain}, and this fails
      */
     @Override
     public Message<Object> message() {
@@ -100,10 +100,10 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Drops the converted message to save memory: its payload may be many times as large as the body. {@link #message}
-     * then reads the message again.
+     * Drops the converted message to save memory: its payload may be many times as large as the body. Each later call
+     * of {@link #message} converts the message again.
      *
-     * @param again reads the message
+     * @param again converts the message
      */
     public void readAgain(Supplier<Message<Object>> again) {
         reading = again;
@@ -126,8 +126,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // The converted message's own headers would stay in memory as long as the delivery, so the new headers are kept
-        // instead.
+        // Keeps the new headers, and not those of the converted message. Otherwise both would stay in memory as long as
+        // the delivery.
         sent = attached.getHeaders();
         delivery.attempt().carries(this);
         message = attached;
@@ -149,8 +149,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /**
-     * Returns the delivery of a message. Interceptors may have changed the message, so the delivery uses this message
-     * from now on.
+     * Returns the delivery of a message that is about to be handled. Interceptors may have changed the message, so
+     * {@link #message} returns the changed one from now on.
      */
     @SuppressWarnings("unchecked") // A payload may be anything.
     public static Delivery handedOn(Message<?> message) {

@@ -23,8 +23,8 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
  * Lets handlers and error handlers change a message's visibility timeout. Later renewals do not shorten a timeout that
- * was chosen in this way. Extends {@link QueueMessageVisibility}, because Spring Cloud AWS casts the header's value to
- * that class.
+ * was chosen in this way. A message header carries this object. Spring Cloud AWS casts the header's value to {@link
+ * QueueMessageVisibility}, so this class extends it.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
 
@@ -38,8 +38,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Returns a header with this class, which replaces the header of Spring Cloud AWS. Returns an empty map if there is
-     * nothing to replace, or if the client or the queue is not known.
+     * Returns the header that replaces Spring Cloud AWS's own visibility header. Returns an empty map if the message
+     * has no such header, or if the client or the queue is not known.
      */
     static Map<String, Object> header(
             Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
@@ -87,8 +87,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Collects the changes of a batch, so that they share requests. A change may have to wait until a renewal of its
-     * message has ended. Such a change comes too late, and gets its own request.
+     * Collects the changes of a batch, so that they share requests. If a message is just being renewed, its change must
+     * wait. This change is then sent later, in a request of its own.
      */
     private static final class Together {
 

@@ -115,9 +115,9 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     }
 
     /**
-     * Returns how old the message was when it was received; {@code null} if that is not known. Both times come from
-     * SQS, because this machine's clock may be wrong. The date of SQS's response has no fractions of a second, so a new
-     * message may seem to be sent after it. Its age is then zero.
+     * Returns how old the message was when it was received; {@code null} if that is not known. The time of sending and
+     * the time of receipt both come from SQS, because this machine's clock may be wrong. The time of receipt has no
+     * fractions of a second, so a new message may seem to be sent after it. The age is then zero.
      *
      * @param answeredAt the date of SQS's response; {@code null} if it is not known
      */
