@@ -13,8 +13,9 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Rejects a listener if advice around its method would break the claim. For example, {@code @TimeLimiter} would let the
- * key be claimed again while the method still works. The checks throw {@link InvalidListenerException}.
+ * Rejects a listener if advice around its method would break the exactly-once guarantee. For example, a time limiter
+ * ends a call while the method still works, so another delivery could claim the key. The checks throw {@link
+ * InvalidListenerException}.
  */
 record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
@@ -68,8 +69,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Rejects retries inside the claim's transaction. The writes of a failed attempt would be committed together with
-     * the writes of the next attempt.
+     * Rejects retries that run inside the claim's transaction. If an attempt failed, its writes would be committed
+     * together with the writes of the next attempt.
      */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
@@ -86,8 +87,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Returns whether the retries are in a later proxy than the claim's transaction. If so, another order of the advice
-     * cannot help.
+     * Returns whether the retries are in another proxy than the claim's transaction, closer to the method. If so,
+     * another order of the advice cannot help.
      */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));

@@ -15,8 +15,7 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 
 /**
  * Passes claims to a handler's parameter of type {@link Claim}, or {@code List<Claim>} for a batch. With {@code effects
- * = DATABASE}, keys are claimed only after the arguments are made. {@link ListenerArguments} then adds the claims
- * later.
+ * = DATABASE}, Spring makes the arguments before keys are claimed, so {@link ListenerArguments} adds the claims.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 

@@ -43,9 +43,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Collects the handler methods of a container while the container is set up. Spring Cloud AWS does not pass these
-     * methods to the container factory. Spring Cloud AWS creates them on the thread that sets the container up, so a
-     * thread local passes them to this builder.
+     * Collects a container's handler methods while the container is set up. Spring Cloud AWS does not pass them to the
+     * container factory, but creates them on the same thread. So a thread local holds the builder that collects them.
      */
     static final class Builder {
 
@@ -63,8 +62,8 @@ public final class ContainerSettings {
         }
 
         /**
-         * Sets a container up, and returns the settings that were collected meanwhile. One setup may start the setup of
-         * another container, so the outer builder is restored at the end.
+         * Sets a container up, and returns its settings. The setup may set up another container, with another builder.
+         * So the outer builder is restored at the end.
          */
         ContainerSettings build(Runnable setUp) {
             Builder outer = BOUND.get();
@@ -117,7 +116,7 @@ public final class ContainerSettings {
         return handlers.stream().anyMatch(handler -> handler.method().readsHeaders());
     }
 
-    /** Returns whether the work of all handlers of an observed listener has ended when they return. */
+    /** Returns whether the handlers' work is done when they return. Used in observe mode. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);
     }
@@ -202,8 +201,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the same settings for a container that runs its handlers on the application's executor. Such an executor
-     * may have fewer threads than there are messages in flight.
+     * Returns a copy in which {@link #hasOwnExecutor} is true. An application's executor may have fewer threads than
+     * there are messages in flight.
      */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);
@@ -218,8 +217,8 @@ public final class ContainerSettings {
      * Returns whether keys are claimed as soon as messages are polled, even if the handler must still wait for a
      * thread. Returns false in three cases:
      * <ul>
-     * <li>The listener does not simply repeat handlers after a crash ({@code whenInDoubt}). A crash before the handler
-     * starts would leave its key in doubt, although the handler never ran.
+     * <li>{@code whenInDoubt} is not {@code RERUN}. If the worker crashed before the handler starts, the key would be
+     * in doubt, although the handler never ran.
      * <li>Keys are claimed in the handler's transaction.
      * <li>Handlers run on an application's executor, which may have no free thread for a long time.
      * </ul>
@@ -234,8 +233,8 @@ public final class ContainerSettings {
      * Checks that the container's converter can read the payload type of each method. For an observed listener, a
      * problem is only logged.
      *
-     * @throws InvalidListenerException if the converter ignores type arguments that a method needs, or if senders could
-     *     choose any class as the payload. Also if a method would never be called
+     * @throws InvalidListenerException if the converter ignores type arguments that a method needs, if senders could
+     *     choose any class as the payload, or if a method would never be called
      */
     public void requireReadable(MessagingMessageConverter<?> converter) {
         for (DeliveryHandlerMethod handler : handlers) {
@@ -283,8 +282,8 @@ public final class ContainerSettings {
     /**
      * Creates the conversion from SQS's messages to the listener's payloads.
      *
-     * @param inferred the payload's class that Spring Cloud AWS, or the application, has derived from the method;
-     *     {@code null} if it is not known
+     * @param inferred the payload's class that Spring Cloud AWS or the application has chosen; {@code null} if it is
+     *     not known
      */
     public MessageConversion conversion(
             MessagingMessageConverter<software.amazon.awssdk.services.sqs.model.Message> converter,
@@ -296,11 +295,11 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns the declared payload type, because it has type arguments. If the application has chosen another class,
-     * such as a subclass, returns that class.
+     * Chooses between the method's payload type and the class that Spring Cloud AWS would read. The method's type is
+     * preferred, because it has type arguments. But the application may have chosen another class, such as a subclass.
      */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
-        // If the library's resolver is missing, Spring Cloud AWS takes a parameter of type Claim for the payload.
+        // Without ClaimArgumentResolver, Spring Cloud AWS takes a parameter of type Claim for the payload.
         if (inferred == null || inferred == Claim.class) {
             return declared;
         }

@@ -25,8 +25,8 @@ import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
- * Calls a listener's method for a message or a batch. Each call is one {@link ListenerInvocation}. The original handler
- * method makes the call, because a copy would lack its argument resolvers.
+ * Calls a listener's method for a message or a batch. Each call is one {@link ListenerInvocation}. Wraps the handler
+ * method that Spring has created, because a copy of it would lack the argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
@@ -39,7 +39,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final @Nullable Object beginning;
     private volatile boolean leftWork;
 
-    /** Shows {@link ClaimArgumentResolver} that the method is only observed. */
+    /** Tells {@link ClaimArgumentResolver} that the method is in observe mode. */
     private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
 
     /** @param original calls the bean's method, through the proxies that claim keys */
@@ -78,8 +78,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns whether an observed handler's work has ended when it returns. Returns false if its signature permits
-     * unfinished work (for example a {@code Mono}), or if an earlier call has returned such work.
+     * Returns whether an observed handler's work is done when it returns. Returns false if the method's signature
+     * permits unfinished work (for example a {@code Mono}), or if an earlier call has returned such work.
      */
     boolean signalsCompletion() {
         return method.signalsCompletion() && !leftWork;
@@ -96,14 +96,15 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // If no advice was reached, Spring has failed to make the arguments. Its exception may quote the message.
+            // If the call failed before any advice, Spring could not make the arguments. Its exception may quote the
+            // message.
             throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
                     ? failure
                     : withoutContent(invocation, failure);
         } finally {
             ListenerInvocation.leave();
         }
-        // Spring Cloud AWS expects a future without a value, and fails for any other.
+        // Spring Cloud AWS expects a future without a value, and fails if the future has one.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
         }
@@ -162,8 +163,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns whether an exception's text may quote the message. For example, Spring names the property that it cannot
-     * read, and that name may contain a key of a sender's map.
+     * Returns whether an exception's text may quote the message. For example, Spring names a property that it cannot
+     * read, and this name may be a map's key in the message.
      */
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException

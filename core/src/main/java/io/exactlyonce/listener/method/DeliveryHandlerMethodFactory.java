@@ -31,9 +31,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     }
 
     /**
-     * Passes the argument resolvers on to the application's factory. An application's configurer may have removed the
-     * resolver of claims. If so, it is added at the front, because Spring Cloud AWS's last resolver takes every
-     * parameter.
+     * Passes the argument resolvers on to the application's factory. The application may have removed {@link
+     * ClaimArgumentResolver}, which is then added again. It comes first, because Spring Cloud AWS's last resolver takes
+     * every parameter.
      */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
@@ -57,7 +57,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // A JDK proxy only has the interface's method, so that one must be called.
+        // A JDK proxy has only the methods of interfaces, so the interface's method must be called.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())
@@ -78,7 +78,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         }
         ContainerSettings.Builder container = ContainerSettings.Builder.bound();
         if (container == null) {
-            // The container was not set up by this library, so it would claim no keys.
+            // Another factory has made the listener's container, which would claim no keys.
             throw methods.unprepared(declared);
         }
         DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);

@@ -20,8 +20,8 @@ final class DirectCall {
     private DirectCall() {}
 
     /**
-     * Makes the call if the bean is a mock or spy of Mockito, because tests stub such a bean through its proxy. Rejects
-     * all other direct calls.
+     * Makes the call if the bean is a mock or spy of Mockito, because a test must call the bean's proxy to stub it.
+     * Rejects all other direct calls.
      *
      * @throws IllegalStateException if the bean is not a mock or spy of Mockito
      */

@@ -22,13 +22,17 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Adds the three steps of a {@link ListenerInvocation} to each {@link ExactlyOnceListener} method that claims keys.
- * Spring adds the second step, before transactions and nearly all other advice. The first and the last step are added
- * when the listener is read, around all advice that the bean then has.
+ * Adds the three steps of a {@link ListenerInvocation}, as advice, to each {@link ExactlyOnceListener} method that
+ * claims keys. Spring adds the second step, which runs before transactions and nearly all other advice. This class adds
+ * the other two when Spring Cloud AWS reads the listener. So the first step runs before all advice of the bean, and the
+ * last step after it.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
-    /** The position among other advice. Transactions come later by default, so they begin inside of this step. */
+    /**
+     * The position of the second step among other advice. By default, transactions come later, so they begin inside of
+     * this step.
+     */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
     private final transient ListenerModes modes;
@@ -108,8 +112,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
 
     /**
      * Returns whether a method is a listener that claims keys. Spring calls this method before it creates the bean's
-     * proxy. Some invalid listeners are rejected already here, because Spring would later fail with an error that does
-     * not name the listener.
+     * proxy. Some invalid listeners are rejected here, because Spring would fail later with an error that does not name
+     * the listener.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {

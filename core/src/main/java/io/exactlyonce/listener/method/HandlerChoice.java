@@ -21,8 +21,8 @@ final class HandlerChoice extends CompositeInvocableHandler {
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // If the listener is a class, the methods' parameters decide. If the listener is one method, that method
-        // handles every message.
+        // If the listener is a class, Spring compares a message's payload with the methods' parameters. If the listener
+        // is one method, that method is the default for every message.
         super(
                 handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()
@@ -33,7 +33,7 @@ final class HandlerChoice extends CompositeInvocableHandler {
     }
 
     /**
-     * Checks that Spring Cloud AWS would ever call this method of a listener's class.
+     * Checks that Spring Cloud AWS can choose this method for some message.
      *
      * @throws InvalidListenerException if another method takes the same payload, or if no payload leads to this method
      */

@@ -31,13 +31,13 @@ final class ListenerArguments {
     }
 
     /**
-     * Returns new arguments, for the messages whose keys are held.
+     * Returns the arguments without the messages whose keys are not held.
      *
-     * @param passed the arguments for all messages, as they come from advice
+     * @param passed the arguments for all messages; advice may have changed them
      * @param messages all messages
      * @param wanted the deliveries whose keys are held, in the order of the messages
-     * @throws IllegalStateException if advice has changed the number of messages in a list, so that it is not known
-     *     which ones to leave out
+     * @throws IllegalStateException if advice has added messages to a list, or removed some. It is then not known which
+     *     of them to leave out
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();

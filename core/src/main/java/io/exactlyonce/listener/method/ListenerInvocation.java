@@ -22,14 +22,14 @@ import org.springframework.messaging.Message;
 
 /**
  * Handles one message, or one batch, by calling the listener's method through its advice. Advice may call the method
- * several times, or on another thread. All these calls use the claims of this invocation. Other calls of the method,
- * such as by application code, have no claims.
+ * several times (for example to retry), or on another thread. All these calls use the claims of this invocation. If
+ * application code calls the method itself, its call has no claims.
  *
  * <p>{@link ExactlyOnceAdvisor} adds three steps to the advice:
  * <ol>
- * <li>{@link #begin} runs before all advice. Normally the pipeline takes over here. The pipeline calls the advice and
- * the method for messages whose keys are held, and then records the outcome. So a failure of advice counts as a failure
- * of the handler.
+ * <li>{@link #begin} runs before all advice. Without {@code effects = DATABASE}, the pipeline takes over here. The
+ * pipeline calls {@link #handle} for the messages whose keys are held, and then records the outcome. So if advice
+ * fails, this counts as a failure of the handler.
  * <li>{@link #claim} runs before nearly all advice. With {@code effects = DATABASE}, this step begins the transaction
  * in which the keys are claimed. If advice retries, each attempt gets a new transaction. If the bean has several
  * proxies, the transaction begins in only one of them ({@link ListenerProxies#beginning}).
@@ -37,30 +37,32 @@ import org.springframework.messaging.Message;
  * throws an exception.
  * </ol>
  *
- * <p>A thread local carries this object into the proxy. Inside the proxy, Spring's call object carries it, also to
- * other threads.
+ * <p>The steps must find this object. A thread local carries it to the proxy's first step. Later steps may run on
+ * another thread, so Spring's call object carries it to them.
  */
 final class ListenerInvocation implements Handler {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerInvocation.class);
 
-    /** Set while the container calls the bean, until the bean's proxy has taken it. */
+    /**
+     * The invocation that this thread begins: set when the container calls the bean, and removed by the bean's proxy.
+     */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** Marks in {@link #elsewhere} that all advice has returned, and no other thread runs the method. */
+    /** Value of {@link #elsewhere} after all advice has returned. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
-    /** Marks in {@link #elsewhere} that advice has failed, and no other thread runs the method. */
+    /** Value of {@link #elsewhere} after advice has failed. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
-    /** Changes {@link #elsewhere} atomically, without an {@code AtomicReference} for each message. */
+    /** Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be another object for each message. */
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
 
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
-    /** The attribute of Spring's call object in which AspectJ keeps the method's arguments. */
+    /** The name under which AspectJ stores the method's arguments in Spring's call object. */
     private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
 
     private final DeliveryHandlerMethod handler;
@@ -79,8 +81,8 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Exception latestFailure;
 
     /**
-     * Completes when the latest call on another thread has ended; {@code null} if there was no such call. {@link
-     * #RETURNED} or {@link #FAILED} after the end of the invocation.
+     * The latest call of the method on another thread. Completes when that call has ended; {@code null} if there was no
+     * such call. When the invocation has ended, this is {@link #RETURNED} or {@link #FAILED}.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
@@ -110,8 +112,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns the observed method that this thread is about to call; {@code null} if there is none. Used while Spring
-     * makes the method's arguments.
+     * Returns the method that this thread is about to call, if the method is in observe mode; {@code null} otherwise.
+     * Used while Spring makes the method's arguments.
      */
     static @Nullable ListenerMethod observed() {
         ListenerInvocation entering = ENTERING.get();
@@ -142,7 +144,7 @@ final class ListenerInvocation implements Handler {
         return call.getMethod().getName().equals(handler.method().method().getName());
     }
 
-    /** Returns whether the first step has begun. Spring makes the method's arguments earlier. */
+    /** Returns whether the first step has begun. Spring makes the method's arguments before this step. */
     boolean hasReachedAdvice() {
         return outermost != null;
     }
@@ -158,8 +160,8 @@ final class ListenerInvocation implements Handler {
         if (outermostFailure != null) {
             throw outermostFailure;
         }
-        // A future for a method that returns none means that another thread still runs the method. The container does
-        // not expect that future.
+        // The method may return no future, and yet the pipeline returns one, because another thread still runs the
+        // method. The container does not expect that future.
         return handler.method().isAsync() || !(answer instanceof CompletionStage) ? answer : null;
     }
 
@@ -214,9 +216,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Ends the invocation, unless another thread still runs the method. Calls that start after the end are not awaited.
+     * Ends the invocation, unless the method still runs on another thread. Later calls of the method are not awaited.
      *
-     * @return the call that still runs; {@code null} if the invocation has ended
+     * @return the call on the other thread; {@code null} if the invocation has ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
         CompletableFuture<@Nullable Object> latest = elsewhere;
@@ -235,8 +237,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Throws an exception if advice has returned without calling the method. Advice may still call the method later, so
-     * the message must not be deleted now.
+     * Rejects advice that has returned without calling the method. Such advice may call the method later, so the
+     * message must not be deleted now.
      */
     private void requireClaimed() {
         if (!wasClaimed) {
@@ -257,9 +259,7 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /**
-     * Runs the second step, before nearly all advice. If the bean has several proxies, the step runs in each of them.
-     */
+    /** Runs the second step, before nearly all advice. Each proxy of the bean has this step. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasReachedAdvice()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
@@ -274,9 +274,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Calls the remaining advice and the method in a transaction. The transaction may be repeated, but Spring's call
-     * object works only once, so each repetition uses a clone. {@link ExposeInvocationInterceptor} shows the clone to
-     * advice that looks up the current call.
+     * Calls the remaining advice and the method in the claim's transaction. The transaction may be repeated, but
+     * Spring's call object works only once. So each attempt uses a clone. {@link ExposeInvocationInterceptor} passes
+     * the clone to advice that asks for the current call.
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
@@ -398,8 +398,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns whether advice has returned without waiting for this call of the method. The message's key is then
-     * completed, or will be in a moment.
+     * Returns whether the method is called only after its advice has returned. The pipeline has then completed the
+     * message's key, or is about to.
      */
     private boolean isPostponed() {
         return transactions == null
@@ -409,8 +409,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns the exception for a call that is not permitted any more. If the call is a retry, returns the failure that
-     * advice retries.
+     * Returns the exception for a call that comes too late. If the call is a retry, returns the failure of the earlier
+     * call.
      */
     private Exception refusal() {
         Exception retried = latestFailure;
@@ -424,7 +424,7 @@ final class ListenerInvocation implements Handler {
                 .attempt()
                 .claim()
                 .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
-        // Advice may swallow the exception, so the delivery's call keeps it, too.
+        // Advice may swallow the exception, so the pipeline gets it in this way, too.
         held.get(0).call().refuse(lost);
         return lost;
     }

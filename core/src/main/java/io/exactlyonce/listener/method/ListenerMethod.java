@@ -28,19 +28,19 @@ import org.springframework.util.ClassUtils;
 /**
  * An {@link ExactlyOnceListener} method that has passed all checks. Evaluates the keys of its messages.
  *
- * @param signalsCompletion whether the method's work has ended when the method returns, or when its future completes
+ * @param signalsCompletion whether the method's work is done when the method returns, or when its future completes
  * @param isAsync whether the method returns a future
  * @param payload the type of payloads; {@code null} if the method takes no payload, or the type is not known
- * @param key the key expression (for example {@code #payload.id}); if {@code null}, the key is the message attribute,
+ * @param key the key expression (for example {@code #payload.id}). If {@code null}, the key is the message attribute,
  *     or else the message's ID
- * @param fingerprint an expression for the content that all messages of a key must have in common; if {@code null},
+ * @param fingerprint an expression for the content that all messages of a key must have in common. If {@code null},
  *     their bodies are compared
- * @param scope the keys' scope; if {@code null}, the scope is the queue's name
+ * @param scope the keys' scope. If {@code null}, the scope is the queue's name
  * @param timeout the handler is interrupted after this time; {@code null} for no timeout
  * @param doubt what to do with a key in doubt
  * @param transaction the transaction that the method shares with its claim; {@code null} without {@code effects =
  *     DATABASE}
- * @param onMismatch what to do if a message has the key, but not the content, of an earlier message
+ * @param onMismatch what to do if a message has the same key as an earlier message, but other content
  * @param whenKeyMissing what to do with a message without a key
  */
 public record ListenerMethod(
@@ -82,9 +82,9 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns a message's key, for a message that may be copied to another queue. If the key is the message's ID, the
-     * copy has another ID. So the method also returns the message attribute into which the copy's sender must put the
-     * key.
+     * Returns a message's key, and how a copy of the message in another queue can have the same key. If the key is the
+     * message's ID, the copy would get another ID. So the copy's sender must put the key into the returned message
+     * attribute.
      *
      * @throws UnusableKeyException if the message has no usable key
      */
@@ -95,8 +95,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the claim object for an observed handler. The handler runs even if the message has no usable key. In this
-     * case, the claim object throws an exception when the handler requests the key.
+     * Returns the claim object for an observed handler. The handler runs even if the message has no usable key. The
+     * claim object then throws an exception when the handler asks for the key.
      */
     Claim observedClaim(Message<?> message) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);
@@ -150,7 +150,7 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns whether the listener ignores a key in the message attribute, because its key expression does not name the
+     * Returns whether a sender's key in the message attribute is ignored, because the key expression does not name the
      * attribute.
      */
     public boolean ignoresKeyAttribute() {
@@ -180,7 +180,7 @@ public record ListenerMethod(
         return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
     }
 
-    /** Returns whether this method takes all payloads that no other method of its class takes. */
+    /** Returns whether this method takes the payloads that fit no other method of its class. */
     boolean isDefault() {
         SqsHandler handler = AnnotatedElementUtils.findMergedAnnotation(method, SqsHandler.class);
         return handler != null && handler.isDefault();

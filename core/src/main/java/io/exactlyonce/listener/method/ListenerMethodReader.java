@@ -54,7 +54,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
      * Checks a method, and reads its annotation and configuration.
      *
      * @param bean the bean that the container calls, usually a proxy
-     * @param handler the same method as Spring Cloud AWS calls it
+     * @param handler the object through which Spring Cloud AWS calls the method
      * @param resolvers make the method's arguments; empty if they are not known
      * @throws InvalidListenerException if the method violates a rule, or names a bean that does not exist
      */

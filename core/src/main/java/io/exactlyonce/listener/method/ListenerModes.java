@@ -12,7 +12,7 @@ import org.springframework.core.env.PropertyResolver;
  * The listeners' modes and policies. If a listener is configured by properties, these override its annotation.
  *
  * @param properties resolve {@code ${...}}
- * @param otherwise the mode of listeners that set none
+ * @param otherwise the mode of a listener that sets no mode
  * @param configured the properties of single listeners. The map's keys are listener IDs
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {

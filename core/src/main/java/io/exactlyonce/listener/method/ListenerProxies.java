@@ -24,16 +24,18 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * The AOP proxies around a listener's bean. Usually there is one. There are several if the application has several
- * automatic proxy creators.
+ * Spring's proxies around a listener's bean. Usually there is one. An application with several automatic proxy creators
+ * may have several.
  *
- * <p>Each automatic proxy of a listener that claims keys must be a subclass of the bean's class. The methods of an
- * interface could have other parameter types, such as an unresolved {@code T}. But a subclass cannot override private
- * or final methods. Such a method would run on the proxy itself, whose fields are null.
+ * <p>If a listener claims keys, its automatic proxies must be subclasses of the bean's class. The methods of an
+ * interface are not enough: their parameters may have other types, such as an unresolved {@code T}.
+ *
+ * <p>A subclass cannot override private or final methods. Such a method would run on the proxy itself, whose fields are
+ * null.
  *
  * @param all the proxies from the outermost, which the container calls, to the innermost; empty if the bean has no
  *     proxy
- * @param target the bean itself; the innermost proxy if it changes its target at runtime
+ * @param target the bean itself. If the innermost proxy changes its target at runtime, this is that proxy
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
@@ -91,8 +93,8 @@ record ListenerProxies(List<Advised> all, Object target) {
      * Returns the proxy that begins the transaction in which a method's key is claimed; {@code null} if no proxy claims
      * keys.
      *
-     * <p>If several proxies claim keys, returns the innermost one that is outside of the application's own transaction.
-     * So advice such as retries stays outside of the claim's transaction.
+     * <p>If several proxies claim keys, returns the last one before the application's own transaction begins. So advice
+     * such as retries stays outside of the claim's transaction.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;
@@ -141,7 +143,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Returns whether a proxy cannot intercept a method, because the method is static, final or not visible.
+     * Returns whether a call of a method bypasses the proxy, because the method is static, final or not visible to the
+     * proxy.
      *
      * @param type the bean's class
      */
@@ -152,10 +155,7 @@ record ListenerProxies(List<Advised> all, Object target) {
                 || !isVisible(method, modifiers, ClassUtils.getUserClass(type));
     }
 
-    /**
-     * Returns whether a proxy can see a method, and so can override it. The proxy is in the package of the bean's
-     * class.
-     */
+    /** Returns whether the proxy, which is in the package of the bean's class, can override a method. */
     private static boolean isVisible(Method method, int modifiers, Class<?> type) {
         if (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)) {
             return true;
@@ -167,8 +167,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Rejects a bean if frameworks call one of its methods that a proxy cannot override, such as a private {@code
-     * @Scheduled} method. The method would run on the proxy itself, whose fields are null.
+     * Rejects a bean if its proxy would break a method that frameworks call. For example, a proxy cannot override a
+     * private {@code @Scheduled} method. The method would run on the proxy itself, whose fields are null.
      */
     static void requireOthersFit(ListenerDeclaration listener, Class<?> type, ListenerModes modes) {
         MethodFilter broken = method -> !Modifier.isStatic(method.getModifiers())
@@ -196,8 +196,8 @@ record ListenerProxies(List<Advised> all, Object target) {
     }
 
     /**
-     * Makes the bean's proxy a subclass of the bean's class. Must be called while Spring collects the bean's advice,
-     * just before Spring creates the proxy.
+     * Makes Spring create the bean's proxy as a subclass of the bean's class. Must be called while Spring collects the
+     * bean's advice, just before Spring creates the proxy.
      */
     static void extendClass(BeanFactory beans) {
         String bean = ProxyCreationContext.getCurrentProxiedBeanName();

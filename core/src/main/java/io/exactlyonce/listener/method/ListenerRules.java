@@ -95,7 +95,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
      * Checks an observed listener, and logs what would fail with {@code mode = enforce}.
      *
      * @param type the bean's class
-     * @return whether the handler returns only when its work is done, and does not acknowledge messages itself
+     * @return whether the handler's work is done when the handler returns, and the handler does not acknowledge
+     *     messages itself
      */
     boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
@@ -106,7 +107,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return hasFitShape && leavesAcknowledgement;
     }
 
-    /** Returns whether an observed listener passes a check. If it fails, the problem is only logged. */
+    /**
+     * Returns whether a check succeeds. If it fails, the problem is only logged, because observed listeners never fail
+     * startup.
+     */
     static boolean isFit(Runnable check) {
         try {
             check.run();
@@ -238,8 +242,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
         Class<?> type = returned.toClass();
-        // The container gets another future in place of the method's future. The other future completes when the
-        // claim's outcome is recorded.
+        // The method's future is replaced by another one, which completes when the claim's outcome is recorded.
         refuseIf(
                 isAsync() && !type.isAssignableFrom(CompletableFuture.class),
                 "it returns %s, which cannot be replaced by another future".formatted(type.getName()),

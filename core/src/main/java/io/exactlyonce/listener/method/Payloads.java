@@ -49,8 +49,8 @@ record Payloads(
     }
 
     /**
-     * Returns whether a parameter takes the payload. If the resolvers are not known, only methods of a listener's class
-     * get an answer, by the parameter's type and annotations.
+     * Returns whether a parameter takes the payload. If the resolvers are not known, the parameter's type and
+     * annotations decide. In that case, returns false for a listener that is one method.
      */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {

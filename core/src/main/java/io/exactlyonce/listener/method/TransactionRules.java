@@ -23,8 +23,8 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Checks the method's own transaction, such as {@code @Transactional}, with {@code effects = DATABASE}. Rejects the
- * method in two cases:
+ * Checks the method's own transaction (for example {@code @Transactional}) if the listener has {@code effects =
+ * DATABASE}. Rejects the method in two cases:
  * <ul>
  * <li>Its transaction would begin before the claim's transaction.
  * <li>Its transaction could not join the claim's transaction, because of its settings.
@@ -45,8 +45,8 @@ record TransactionRules(ListenerDeclaration declared) {
 
     /**
      * Returns the method's own transaction; {@code null} if there is none. Rejects a transaction that begins before the
-     * claim's transaction. The method's writes would be committed only after the claim is completed, and a crash in
-     * between would lose them.
+     * claim's transaction, because the method's writes would be committed last. A crash just before would lose them,
+     * although the key is completed.
      */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
@@ -86,8 +86,8 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     /**
-     * Checks that the method's own transaction can join the claim's transaction. The claim's transaction begins first.
-     * So it must have the method's timeout and isolation level, which cannot be changed later.
+     * Checks that the method's own transaction can join the claim's transaction. The claim's transaction begins first,
+     * and its settings cannot be changed later. So it must begin with the method's timeout and isolation level.
      *
      * @param manager begins the claim's transaction
      * @param name the manager's name in the listener's annotation; empty for the default manager
