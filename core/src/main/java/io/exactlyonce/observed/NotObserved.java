@@ -3,20 +3,23 @@ package io.exactlyonce.observed;
 import io.exactlyonce.MissingKeyPolicy;
 import java.util.Locale;
 
-/** Says why a delivery in observe mode was not observed, or only in part. The handler was called in any case. */
+/**
+ * The reason why a handler in observe mode was not observed, or why its end was not recorded. The handler was called in
+ * any case.
+ */
 public enum NotObserved {
     /** The message has no usable key. In enforce mode, the message would be returned. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
-    /** A header that Spring Cloud AWS sets is missing, or was replaced. */
+    /** A header that Spring Cloud AWS sets is missing or was replaced, so the message from SQS is not known. */
     MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
     /** The claim store did not answer the request for a claim. */
     STORE("got no answer from the claim store"),
     /**
-     * The handler's outcome could not be recorded. So the key's next delivery may count as a takeover, although this
-     * handler has ended.
+     * The handler's outcome could not be recorded. So the key's next delivery may count as a takeover, as if this
+     * handler had never ended.
      */
     OUTCOME("is observed, but its handler's outcome could not be recorded"),
-    /** Too many observations were pending when the handler started. */
+    /** Too many handlers were being observed when this one started. */
     OVERLOAD("arrived while the maximum number of observations was pending"),
     /**
      * The message has no key. In enforce mode, the message would be deleted, because the listener's policy is {@link

@@ -5,8 +5,8 @@ import io.exactlyonce.queue.ListenerQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what observe mode finds. {@link #notObserved} must not block, because handlers' threads may call it. If a
- * method throws an exception, the exception is logged, and handlers are not affected.
+ * Counts what observe mode finds. {@link #notObserved} must not block, because handlers' threads may call it.
+ * Exceptions of these methods are logged, and do not affect handlers.
  */
 public interface ObservationCounter {
 

@@ -27,25 +27,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records claims in observe mode, in which handlers do not wait for their claims. A handler's thread only puts its
- * start and its end into a queue. One other thread sends them to the claim store, in the order of the queue and in
- * batches.
+ * Records claims in observe mode. Handlers do not wait for their claims: a handler's thread only puts its start and its
+ * end into a queue. Another thread takes these events from the queue, and sends them to the claim store in batches.
  *
  * <p>Three rules always hold:
  * <ul>
  * <li>A handler's thread never waits here, and never gets an exception.
- * <li>The number of pending observations is limited. Further handlers are counted as not observed.
+ * <li>Only a limited number of handlers is observed at once. Further handlers are counted as not observed.
  * <li>A key is recorded as completed only if its handler succeeded, and held the claim until the end.
  * </ul>
  *
- * <p>Counts are not exact, because handlers may be missed, and an overlap may be reported late. Leases are not renewed,
- * so another instance may acquire the key of a handler that still runs. This overlap is reported when that handler
- * ends.
+ * <p>The counts are not exact. Some handlers may not be observed. Leases are not renewed, so another instance may
+ * acquire a key while its handler still runs. This overlap is reported only when that handler ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
     /**
-     * Limit of pending observations. An observation is pending from the start of its handler until the handler's end is
+     * Limit of pending observations. An observation is pending until its handler has ended, and the outcome is
      * recorded.
      */
     public static final int MOST_IN_PROGRESS = 5_000;
@@ -66,8 +64,8 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Handlers that run in this instance, used only on the single thread. After a lease has expired, the store does not
-     * see that two handlers overlap, but this map does.
+     * Handlers that run in this instance, used only on the single thread. If a lease expires while its handler runs,
+     * the store does not see that the key's next handler overlaps. This map shows the overlap.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
@@ -76,10 +74,10 @@ public final class ObservedClaims implements AutoCloseable {
 
     /**
      * @param store called only on {@code thread}
-     * @param policy settings for claims, as in enforce mode
+     * @param policy the settings of claims, the same as in enforce mode
      * @param readiness throws if the store cannot be used
      * @param thread a single thread, which runs all tasks in order
-     * @param most limit of pending observations, from 1
+     * @param most limit of pending observations, at least 1
      */
     public ObservedClaims(
             ClaimStore store,
@@ -120,7 +118,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Called once for each run, when its handler has ended.
+     * Called when the handler of a run has ended.
      *
      * @param failure {@code null} if the handler succeeded
      */
@@ -151,9 +149,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Sends a batch from the queue to the store: first all starts, and then all ends. If a key's handler ends and
-     * another one starts, this order would be wrong. So a start waits for the next batch if this batch already contains
-     * its key.
+     * Sends a batch of starts and ends of handlers to the store: first all starts, and then all ends. A start must not
+     * be sent before an earlier end of the same key. So if the batch already contains the key of a start, the start
+     * waits for the next batch.
      */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
@@ -224,9 +222,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Records how handlers ended. If the store answers that a run no longer owns its key, another handler has acquired
-     * the key in the meantime. This is reported as an overlap. Overlaps within this instance are not reported here,
-     * because the later start has already reported them.
+     * Records how handlers ended. If a handler no longer owns its key, a later handler has acquired the key in the
+     * meantime. This is reported as an overlap. If the later handler runs in this instance, the overlap was already
+     * reported when it started.
      */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
@@ -245,7 +243,7 @@ public final class ObservedClaims implements AutoCloseable {
 
     /**
      * Calls the store, and repeats the call once if it fails. A claim can be repeated safely, because the store
-     * recognizes its ID. Returns {@code null} if both calls fail.
+     * recognizes the claim's ID. Returns {@code null} if both calls fail.
      */
     private <T> @Nullable T call(Supplier<T> request) {
         try {

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts for the endpoint what observe mode has found in this instance since startup. Logs each kind of finding at most
- * once an hour for each listener, and a failure of the claim store at most once an hour.
+ * Counts what observe mode finds in this instance, for the endpoint. For each listener, each kind of finding is logged
+ * at most once an hour. Failures of the claim store are logged at most once an hour, too.
  */
 public final class ObservedCounts implements ObservationCounter {
 
@@ -36,8 +36,8 @@ public final class ObservedCounts implements ObservationCounter {
     private static final int LONGEST_REASON = 1_000;
 
     /**
-     * Reasons that {@link #notObserved} does not log. The first two are failures of the store, which {@link
-     * #unavailable} logs. The other two follow from the listener's own settings.
+     * Reasons that {@link #notObserved} does not log. {@link #unavailable} already logs failures of the store. If a
+     * message is skipped or unprotected, the listener's settings say so.
      */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
@@ -55,8 +55,8 @@ public final class ObservedCounts implements ObservationCounter {
      * Findings about one listener on one queue in this instance since startup, as the endpoint shows them.
      *
      * @param summary a sentence about the double effects that enforce mode would have prevented
-     * @param sinceStart number of deliveries with each outcome, by {@link ObservedOutcome#tag()}
-     * @param unobserved number of deliveries that were not observed, by {@link NotObserved#tag()}
+     * @param sinceStart number of deliveries for each {@link ObservedOutcome#tag()}
+     * @param unobserved number of deliveries that were not observed, for each {@link NotObserved#tag()}
      * @param keys the keys that enforce mode would have handled in another way, the latest first
      */
     public record Seen(
@@ -71,10 +71,10 @@ public final class ObservedCounts implements ObservationCounter {
      * A key that enforce mode would have handled in another way.
      *
      * @param key the key's hash, as in logs
-     * @param outcome the {@link ObservedOutcome#tag()} of the latest observation
-     * @param times how often this was observed. Only the latest 100 keys are kept, and a key that was dropped begins at
-     *     1 again
-     * @param secondsAgo seconds since the latest observation
+     * @param outcome the {@link ObservedOutcome#tag()} of the latest such delivery
+     * @param times number of such deliveries. Only the latest 100 keys are kept, and the count of a dropped key begins
+     *     again
+     * @param secondsAgo seconds since the latest such delivery
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
 
@@ -83,7 +83,7 @@ public final class ObservedCounts implements ObservationCounter {
     private static final class Counts {
         private final Map<Enum<?>, Long> kinds = new HashMap<>();
 
-        /** Findings for each key, by the key's hash. The latest key is the last one. */
+        /** The findings about each key, by the key's hash. The key that was observed last is the last one. */
         private final Map<String, KeyCount> keys = new LinkedHashMap<>();
 
         long of(Enum<?> kind) {

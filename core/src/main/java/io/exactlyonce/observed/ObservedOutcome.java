@@ -3,8 +3,8 @@ package io.exactlyonce.observed;
 import java.util.Locale;
 
 /**
- * The state of a key when observe mode recorded a claim on it. Each observed delivery counts once. If another instance
- * takes the key over before the handler ends, the delivery also counts as an {@link #OVERLAP}.
+ * The state of a key in the claim store when a handler was observed. Each observed delivery counts once. If another
+ * instance acquires the key before the handler ends, the delivery also counts as an {@link #OVERLAP}.
  */
 public enum ObservedOutcome {
     /** The key was acquired. Enforce mode would also have called the handler, with a claim that is not in doubt. */

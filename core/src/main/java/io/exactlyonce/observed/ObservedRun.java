@@ -15,12 +15,12 @@ import io.exactlyonce.queue.VisibilityWindow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One call of a handler in observe mode, with the claim that is recorded for it. */
+/** A handler's call in observe mode, with the claim on the message's key. */
 public final class ObservedRun {
 
     /**
-     * Each 8,192 characters of a message's body count as one more pending observation. The body, of up to 1 MiB, stays
-     * in memory until its fingerprint is made.
+     * Each 8,192 characters of a message's body count as one more pending observation, because the body occupies memory
+     * until its fingerprint is made. A body may have 1 MiB.
      */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
@@ -37,8 +37,8 @@ public final class ObservedRun {
     @Nullable Throwable failure;
 
     /**
-     * The claim to resolve when the handler ends; {@code null} if the store did not grant it. If the store did not
-     * answer, it may have granted the claim, so the claim is resolved as well.
+     * The claim to resolve when the handler ends; {@code null} if the store did not grant it. Not {@code null} if the
+     * store did not answer, because it may have granted the claim.
      */
     @Nullable ClaimId claim;
 
@@ -49,17 +49,18 @@ public final class ObservedRun {
     boolean isHeld;
 
     /**
-     * True if a later handler in this instance acquired the key. The overlap was reported for the later handler, so it
-     * is not reported again for this one.
+     * True if a later handler in this instance acquired the key. This overlap was already reported when the later
+     * handler started.
      */
     boolean isTakenOverHere;
 
     /**
-     * @param key made before the handler is called, because a handler can change the payload
+     * @param key read before the handler is called, because a handler can change the payload
      * @param characters length of the message's body
-     * @param content the content to compare. Its fingerprint is made on another thread, because long content takes time
-     * @param lease used if no lease is configured
-     * @param onMismatch the listener's own policy for other content
+     * @param content must be the same in all messages of a key. Its fingerprint is made on another thread, because long
+     *     content takes time
+     * @param lease how long the claim lasts if no lease is configured
+     * @param onMismatch what the listener does if a message has the same key as an earlier message, but other content
      */
     public ObservedRun(
             ListenerQueue queue,
@@ -77,8 +78,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Returns the request for the claim. May be called only once. A key in doubt is acquired, and not parked, because
-     * the handler runs anyway.
+     * Creates the request for the claim. May be called only once. If the key is in doubt, the claim acquires it, and
+     * does not park it, because the handler runs anyway.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);

@@ -31,21 +31,20 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 
 /**
- * Watches what the listener of a container does, for observe mode. The wrapper changes nothing: the listener gets the
- * same messages on the same thread, and the container gets the same results and exceptions. The wrapper itself throws
- * nothing.
+ * Watches what a container's listener does, for observe mode. The listener gets the same messages on the same thread,
+ * and the container gets the same results and exceptions. This class itself throws nothing.
  *
- * <p>An interceptor could not watch outcomes reliably. If an error handler swallows a failure, an interceptor sees a
+ * <p>An interceptor alone could not see how handlers end. If an error handler swallows a failure, an interceptor sees a
  * success. If an earlier interceptor fails, later interceptors are not called.
  *
- * <p>This class is also the container's first interceptor, so that it reads keys before other interceptors change the
- * messages.
+ * <p>But this class is also the container's first interceptor, so that it reads keys before other interceptors change
+ * the messages.
  *
  * @param unknownQueue the name under which messages are counted if their queue is not known
  * @param lease how long a claim lasts if no lease is configured
- * @param ownKeys throws an exception if keys of a queue must not be recorded; gets the queue's URL
- * @param signalsCompletion whether a handler's work has ended when the handler returns; called for each message,
- *     because the container's configuration may still change
+ * @param ownKeys gets a queue's URL, and throws an exception if keys of this queue must not be recorded
+ * @param signalsCompletion whether a handler's work is done when the handler returns; called for each message, because
+ *     the container's configuration may still change
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -58,8 +57,8 @@ record ObservedListener<T>(
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /**
-     * The messages that this thread is about to pass to the listener. The map's keys are receipt handles. Each supplier
-     * starts the observation of its message.
+     * Suppliers that start observations: one for each message that this thread is about to pass to the listener. The
+     * map's keys are receipt handles.
      */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
@@ -86,9 +85,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Reads the key of a message, but records nothing yet. The returned supplier starts the observation, or reports why
-     * there is none (for example an unusable key). Exceptions of key expressions and converters do not reach the
-     * caller.
+     * Reads a message's key, but records nothing yet. The returned supplier starts the observation. If there is no
+     * usable key, the supplier reports this instead. Exceptions of key expressions and converters are caught.
      */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
@@ -133,7 +131,8 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            // The cast avoids a ClassCastException: a handler's future may have a value, although Void is declared.
+            // A handler's future may have a value, although Void is declared. Without the cast, this would be a
+            // ClassCastException.
             Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
                         ended(runs, failure);
                         return null;
@@ -145,7 +144,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Starts the observation of each message. An item is {@code null} if its message is not observed. */
+    /** Starts the observation of each message. The list contains {@code null} for a message that is not observed. */
     private List<@Nullable ObservedRun> begin(Collection<Message<T>> messages) {
         Map<String, Supplier<@Nullable ObservedRun>> known = POLLED.get();
         POLLED.remove();
@@ -171,9 +170,9 @@ record ObservedListener<T>(
     }
 
     /**
-     * Records how the handler of each message ended. If a batch handler has named the messages that failed, the other
-     * messages count as successful, although SQS redelivers them too. If the handler returned before its work was done,
-     * no key counts as completed.
+     * Records how the handler of each message ended. A batch handler may name the messages that failed. The other
+     * messages then count as successful, although SQS redelivers them too. If the handler returned before its work was
+     * done, no key counts as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null

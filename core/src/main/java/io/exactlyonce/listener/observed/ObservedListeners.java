@@ -36,7 +36,7 @@ public final class ObservedListeners {
 
     private final ObjectFactory<ObservedClaims> claims;
 
-    /** @param claims records what is observed; created with the first observed listener */
+    /** @param claims records claims in observe mode; created with the first observed listener */
     public ObservedListeners(ObjectFactory<ObservedClaims> claims) {
         this.claims = claims;
     }
@@ -44,7 +44,7 @@ public final class ObservedListeners {
     /**
      * Wraps the listener of a new container if the listener is in observe mode.
      *
-     * @param made the new container, to which its factory has not added interceptors yet
+     * @param made the new container, before its factory adds interceptors
      * @param endpoint Spring Cloud AWS's description of the listener
      * @param queues compares the queues of all listeners
      */
@@ -54,7 +54,7 @@ public final class ObservedListeners {
             ContainerSettings settings,
             SharedQueues queues) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
-            // Spring Cloud AWS decides whether the listener takes single messages or batches.
+            // Lets Spring Cloud AWS set whether the listener takes single messages or batches.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
             observe(container, endpoint, settings, queues);
         }
@@ -88,15 +88,15 @@ public final class ObservedListeners {
                 shared.observing(id),
                 signalsCompletion);
         container.setAsyncMessageListener(observed);
-        // The interceptor is already there if the container is set up a second time.
+        // If the container is set up a second time, it already has the interceptor.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
             container.addMessageInterceptor(observed);
         }
     }
 
     /**
-     * Returns whether the container deletes messages when their handlers return. An application's own component
-     * factories may delete them in another way. Called for each message, because the configuration may change until the
+     * Returns whether the container deletes a message when its handler returns. If the application has component
+     * factories of its own, this is not known. Called for each message, because the configuration may change until the
      * container starts.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
@@ -105,8 +105,8 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns a lease of nine tenths of the visibility timeout. If a worker dies, its claim has then expired when SQS
-     * redelivers the message. So the redelivery counts as a takeover, and not as two handlers at the same time.
+     * Returns a lease of nine tenths of the visibility timeout. If a worker dies, its lease ends before SQS redelivers
+     * the message. So the redelivery counts as a takeover, and not as two handlers at the same time.
      */
     static VisibilityWindow lease(@Nullable Duration visibilityTimeout) {
         long seconds = Math.max(1, (visibilityTimeout == null ? USUAL_WINDOW : visibilityTimeout).toSeconds() * 9 / 10);

@@ -29,8 +29,9 @@ public final class ContainerDifferences {
      * Logs one line about a listener: at WARN if a setting is ignored, or at INFO if settings only behave differently.
      *
      * @param container the container as the application's factory has made it
-     * @param isTransactional whether keys are claimed in the handler's transaction, and so after interceptors
-     * @param longestBuffered deletes are collected for this time at most before they are sent
+     * @param isTransactional whether keys are claimed in the handler's transaction. Interceptors then run before the
+     *     claim
+     * @param longestBuffered limit of the time for which a delete waits, to be sent together with others
      */
     public static void log(
             String listener,

@@ -11,13 +11,14 @@ import org.springframework.util.StringUtils;
 /**
  * A listener and one of its queues. Finds conflicts with other listeners.
  *
- * @param place the queue's name, URL or ARN from the annotation; later its URL, when the client has found the queue
+ * @param place the queue's name, URL or ARN in the annotation. When the client has found the queue, this is the queue's
+ *     URL
  * @param address the queue's account, region and server, as far as they are known
  * @param isFound whether the client has found the queue
  */
 record ListenedQueue(String id, String place, QueueAddress address, boolean isFound, ListenerMethod method) {
 
-    /** Logs under the name of {@link SharedQueues}, which compares listeners at startup. */
+    /** The logger of {@link SharedQueues}, which uses this class to compare listeners. */
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
     static ListenedQueue configured(String id, String place, ListenerMethod method) {

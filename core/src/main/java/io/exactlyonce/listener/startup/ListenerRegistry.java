@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 public final class ListenerRegistry {
 
     /**
-     * Listeners without an ID of their own get this ID and a number from Spring Cloud AWS. The number may change with
+     * Spring Cloud AWS gives each listener without an ID this text and a number as its ID. The number may change with
      * the application's code.
      */
     private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
@@ -24,7 +24,7 @@ public final class ListenerRegistry {
         queues.add(added);
     }
 
-    /** Replaces a queue by the same queue with its full address, when the listener's client has found it. */
+    /** Replaces a queue when the listener's client has found its full address. */
     void replace(ListenedQueue named, ListenedQueue found) {
         queues.set(queues.indexOf(named), found);
     }

@@ -20,10 +20,10 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Logs the settings of each listener that starts on a queue, in one line.
+ * Logs a listener's settings, in one line for each queue, when the listener starts.
  *
  * @param backend describes the claim store; called for each line
- * @param policy the settings of claims, for each listener
+ * @param policy the settings of each listener's claims
  * @param renewals when visibility timeouts and leases are renewed
  */
 public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {

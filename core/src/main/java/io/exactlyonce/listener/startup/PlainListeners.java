@@ -13,9 +13,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs at WARN at startup if two listeners share a queue, but only one of them claims keys. SQS delivers each message
- * to any one of them. So the listener without claims may repeat what the other one has done. Listeners of other
- * applications are not detected.
+ * Logs at WARN at startup if two listeners share a queue, but only one of them claims keys. A message that this one has
+ * handled may be redelivered to the other listener, which then handles it again. Listeners of other applications are
+ * not detected.
  */
 public final class PlainListeners implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -28,7 +28,9 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
         this.listeners = listeners;
     }
 
-    /** Compares the listeners when their containers exist. Events of child contexts come earlier, and are ignored. */
+    /**
+     * Compares the listeners when their containers exist. Ignores the events of child contexts, which come too early.
+     */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         ApplicationContext beans = refreshed.getApplicationContext();

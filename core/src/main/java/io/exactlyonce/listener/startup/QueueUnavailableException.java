@@ -40,8 +40,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                     + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
     /**
-     * The reason why a queue was not found, judged by the SDK's exception and its causes. The first constant that
-     * matches is used.
+     * The reason why a queue was not found. Each constant has a test for the SDK's exception and its causes. If several
+     * tests succeed, the first constant is used.
      */
     private enum Problem {
         /** SQS answers that this region and account have no such queue. */
@@ -82,8 +82,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
         /**
-         * No server listens at the address, or it does not answer in time. If connecting fails, the SDK may also report
-         * that its pool had no connection.
+         * No server listens at the address, or it does not answer in time. The SDK may also report this as a lack of
+         * connections in its pool.
          */
         UNREACHABLE(
                 cause -> cause instanceof IOException

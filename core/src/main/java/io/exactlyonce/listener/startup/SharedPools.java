@@ -18,7 +18,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Logs at WARN at startup if a database connection pool is too small for its listeners. With {@code effects =
- * DATABASE}, each running handler occupies a connection. If all connections are occupied, other claims wait.
+ * DATABASE}, each running handler occupies a connection. If all connections are occupied, further claims must wait.
  */
 public final class SharedPools implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -43,8 +43,8 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     }
 
     /**
-     * Returns how many handlers of a queue may run at once. A batch handler is assumed to get full batches. But if each
-     * FIFO group has batches of its own, a batch may have only one message.
+     * Returns how many handlers of a queue may run at once. If handlers take batches, this assumes that all batches are
+     * full. But if each FIFO group has its own batches, they may have only one message.
      */
     private static int handlers(String queue, SqsContainerOptions options, ListenerMethod method) {
         int messages = options.getMaxConcurrentMessages();

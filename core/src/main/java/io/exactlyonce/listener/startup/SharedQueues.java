@@ -29,9 +29,9 @@ import org.springframework.core.annotation.Order;
  * message is redelivered to the other listener, it is handled again. {@link PlainListeners} checks listeners that claim
  * no keys. Listeners of other applications are not detected.
  *
- * <p>Queues are compared twice. When a container is made, only the names or URLs in the annotation are known. When it
- * starts, its client has found the queues, so regions, accounts and servers are compared, too. For a listener in
- * observe mode, the second comparison takes place at the first message of a queue.
+ * <p>Queues are compared twice. When a container is made, only the queues' names or URLs in the annotation are known.
+ * When the container starts, its client has found the queues. Then regions, accounts and servers are compared, too. In
+ * observe mode, this second comparison takes place at a queue's first message.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE) // Runs before checks that remember a subscription.
 public final class SharedQueues implements SubscriptionCheck {
@@ -62,8 +62,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Checks that two listeners do not share keys by mistake. If both are only observed, a problem is logged, because
-     * observed listeners never fail startup.
+     * Checks that two listeners do not share keys by mistake. If both listeners are in observe mode, a problem is only
+     * logged, because they never fail startup.
      */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
@@ -83,8 +83,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Compares a listener's queue with the queues of other listeners. Runs when the queue's attributes have been read,
-     * but before messages are received.
+     * Compares a listener's queue with the queues of other listeners. Called when the queue's attributes have been
+     * read, before any message is received.
      */
     @Override
     public void require(Subscription subscription) {
@@ -94,8 +94,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Returns a check for the queues of an observed listener. The check gets a queue's URL, and throws an {@link
-     * InvalidListenerException} if the queue's keys would be mixed up with those of another queue.
+     * Returns a check for the queues of an observed listener. The check gets a queue's URL. If another queue's messages
+     * could have the same keys, the check throws an {@link InvalidListenerException}.
      */
     public Consumer<String> observing(String id) {
         ConcurrentMap<String, Optional<InvalidListenerException>> known = new ConcurrentHashMap<>();
@@ -121,8 +121,8 @@ public final class SharedQueues implements SubscriptionCheck {
     }
 
     /**
-     * Adds the address of a queue that a client has found, and compares it with other queues. Synchronized, because
-     * containers start in parallel, and each queue must be compared with all earlier ones.
+     * Compares a queue with other queues when a client has found its address. Synchronized, because containers start in
+     * parallel, and each queue must be compared with all earlier ones.
      */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
