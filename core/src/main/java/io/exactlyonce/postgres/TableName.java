@@ -11,9 +11,8 @@ public final class TableName {
                     + " at most 50 for the table and 63 for the schema";
 
     /**
-     * Permits lower-case names, which PostgreSQL reads in the same way with and without quotes. PostgreSQL permits 63
-     * characters, but names of indexes and constraints are up to 13 characters longer than the table's name. So the
-     * table's name may have 50.
+     * Permits only lower-case names, so quotes around a name make no difference to PostgreSQL. A table's name may have
+     * 50 characters: PostgreSQL's limit is 63, and the names of indexes and constraints add up to 13 to it.
      */
     private static final String PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 

@@ -1,5 +1,6 @@
 /**
- * Internal: settings of PostgreSQL that properties name, also in applications without the module {@code postgres}.
+ * Internal: types of the properties for PostgreSQL. They are in this module, because applications have these properties
+ * even without the module {@code postgres}.
  *
  * <p>This package uses no other package.
  */

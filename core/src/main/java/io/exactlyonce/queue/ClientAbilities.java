@@ -29,8 +29,8 @@ public final class ClientAbilities {
     private ClientAbilities() {}
 
     /**
-     * Returns the operations that a listener needs, but the client's class does not implement. If the class implements
-     * none at all, it may be a mock, so the list is empty.
+     * Returns the operations that a listener needs and that the client's class does not implement. Empty if the class
+     * implements none of them, because the client is then probably a mock.
      */
     public static List<String> missing(SqsAsyncClient client) {
         List<String> missing = NEEDED.entrySet().stream()
@@ -42,8 +42,8 @@ public final class ClientAbilities {
     }
 
     /**
-     * Returns whether the client's class inherits the SDK's default of an operation, which only throws an exception.
-     * Returns false in a native image, where the method may not be found by reflection.
+     * Returns whether the client's class lacks an operation: it only inherits the SDK's default method, which throws.
+     * Returns false in a native image if reflection does not find the method.
      */
     private static boolean isDefault(SqsAsyncClient client, String operation, Class<?> request) {
         try {

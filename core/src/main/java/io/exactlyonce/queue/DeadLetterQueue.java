@@ -41,12 +41,12 @@ import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
  * Shows the messages of a dead-letter queue, and sends chosen messages back to the listener's queue. The methods block
  * until SQS has answered. Each method sends one request at a time, and each request takes a few seconds at most.
  *
- * <p>A chosen message is first sent to the listener's queue, and then deleted here. If the process crashes in between,
- * both queues have the message. If it is sent again later, its key suppresses the second copy. The opposite order could
- * lose the message.
+ * <p>A chosen message is first copied to the listener's queue, and then deleted from the dead-letter queue. If the
+ * process crashes in between, both queues have the message. That does no harm: both messages have the same key, so only
+ * one of them is handled. The opposite order could lose the message.
  *
- * <p>SQS counts each lookup of a message as a receive. If this queue has a dead-letter queue of its own, enough lookups
- * would move the message there. Such a queue is not read.
+ * <p>SQS counts each lookup of a message as a receive. A dead-letter queue that has a dead-letter queue of its own is
+ * not read, because enough lookups would move its messages there.
  */
 public final class DeadLetterQueue {
 
@@ -64,8 +64,8 @@ public final class DeadLetterQueue {
     private static final int MOST_RECEIVES = 50;
 
     /**
-     * How long received messages are hidden from other consumers. At its end, a search makes them visible again. After
-     * a crash, they stay hidden for this time.
+     * How long a search hides received messages from other consumers. When the search ends, it makes them visible
+     * again. If the process crashes, they stay hidden for this time.
      */
     private static final int SEARCH_SECONDS = 60;
 
@@ -77,7 +77,10 @@ public final class DeadLetterQueue {
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
-    /** A search ends after this time. The messages of its first receive are then still hidden. */
+    /**
+     * A search ends after this time. All messages that it has received are then still hidden, so it receives none of
+     * them twice.
+     */
     private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
 
     /**
@@ -115,7 +118,7 @@ public final class DeadLetterQueue {
      * @param isSent whether SQS confirmed the copy in the listener's queue
      * @param newMessageId the copy's id; {@code null} if SQS did not confirm the copy
      * @param problem why the message was not sent, or not deleted afterwards; {@code null} if both succeeded
-     * @param isRefused whether a request to SQS failed
+     * @param isRefused whether the problem is a failed request to SQS
      */
     public record Redriven(
             String messageId,
@@ -178,10 +181,6 @@ public final class DeadLetterQueue {
                 .join();
     }
 
-    /**
-     * Returns that the queue has a dead-letter queue of its own, and so must not be read; {@code null} if it may be
-     * read.
-     */
     private static @Nullable String obstacle(QueueAttributes attributes) {
         QueueAttributes.Redrive next = attributes.redrive();
         return next == null ? null : MOVED.formatted(next.name());
@@ -193,7 +192,7 @@ public final class DeadLetterQueue {
      * searched.
      *
      * @param chosen returns whether to send a message back
-     * @param isDone returns whether all chosen messages have been found
+     * @param isDone returns whether all chosen messages have been found, so that the search ends
      * @return one item for each chosen message that was found, even if a later request fails
      */
     public Search redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
@@ -240,8 +239,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Sends a message back. If an earlier message of the same FIFO group could not be sent, this message stays, too,
-     * because a group must keep its order. An earlier message that came from another queue does not count.
+     * Sends a message back. If an earlier message of the same FIFO group could not be sent, this message stays, too, so
+     * that the group keeps its order. Messages that came from another queue do not hold up the group.
      */
     private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
@@ -338,8 +337,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns whether a copy of the message would lose its key. If the key is the message's ID, the copy needs an
-     * attribute with the key, but may already have as many attributes as SQS permits.
+     * Returns whether the message's copy has no room for the key. If the key is the message's ID, the copy needs one
+     * more attribute, but SQS permits only ten.
      */
     private boolean lacksRoomForItsKey(Message message) {
         if (message.messageAttributes().size() < MOST_ATTRIBUTES) {
@@ -369,8 +368,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Copies the message: its body, attributes, group, deduplication ID and trace header. If the key is the message's
-     * ID, the copy also gets an attribute with the key, because it will have a new ID.
+     * Copies a message for the listener's queue. If the key is the message's ID, the copy gets an attribute with the
+     * key, because SQS gives the copy a new ID.
      */
     private SendMessageRequest copy(Message message) {
         Map<String, String> system = message.attributesAsStrings();
@@ -451,7 +450,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns the date of SQS's response. Some wrappers of a client drop it. In this case, returns this machine's time.
+     * Returns the {@code Date} header of SQS's response. If a wrapper of the SQS client removes the header, returns
+     * this machine's time.
      */
     private Instant at(ReceiveMessageResponse response) {
         try {

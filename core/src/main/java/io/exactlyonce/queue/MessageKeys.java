@@ -3,19 +3,21 @@ package io.exactlyonce.queue;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** Reads the key of a message that no handler gets now, such as one in a dead-letter queue. Thread-safe. */
+/**
+ * Reads the key of a message without handling it, for example to list the keys in a dead-letter queue. Thread-safe.
+ */
 @FunctionalInterface
 public interface MessageKeys {
 
     /**
      * The key of a message.
      *
-     * @param attribute if the key is the message's ID, a copy of the message needs the key in this message attribute,
-     *     because the copy gets another ID; {@code null} if the copy has the same key anyway
+     * @param attribute the message attribute that must hold the key in a copy of the message. Needed if the key is the
+     *     message's ID, because the copy gets another ID; {@code null} if the copy has the same key anyway
      */
     record Key(String scope, String key, @Nullable String attribute) {
 
-        /** Returns a text without the key, which may be personal data. */
+        /** Leaves the key out, because it may be personal data. */
         @Override
         public String toString() {
             return "a key of " + scope;

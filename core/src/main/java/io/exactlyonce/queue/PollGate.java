@@ -13,8 +13,8 @@ public interface PollGate {
     PollGate OPEN = () -> "claims";
 
     /**
-     * Returns how the listener reaches the claim store: {@code claims}, or the name of a transaction manager. Listeners
-     * that reach the store in the same way pause together.
+     * Returns {@code claims} if the listener calls the claim store directly, or else the name of the transaction
+     * manager in whose transactions it claims keys. Listeners with the same path pause together.
      */
     String claimPath();
 
@@ -40,8 +40,8 @@ public interface PollGate {
     /**
      * Waits until the listener may poll.
      *
-     * @param longest wait no longer than this
-     * @return whether the listener may poll; false if the time is up
+     * @param longest limit of the wait
+     * @return whether the listener may poll; false if the wait timed out
      */
     default boolean awaitPolling(Duration longest) throws InterruptedException {
         return true;

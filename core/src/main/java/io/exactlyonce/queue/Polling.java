@@ -6,7 +6,7 @@ import java.time.Duration;
  * How a listener polls a queue.
  *
  * @param timeout how long a poll waits at SQS for messages
- * @param most this many polls may wait at the same time; each one occupies a connection
+ * @param most limit of polls that wait at the same time; each one occupies a connection
  */
 public record Polling(Duration timeout, int most) {
 

@@ -16,14 +16,15 @@ import software.amazon.awssdk.arns.Arn;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Tells whether two queues may be the same one. Queues of the same name may exist in several regions, accounts and
- * servers. Parts that are unknown (for example if only the name is configured) match any other queue.
+ * The address of a queue, as far as it is known. Tells whether two addresses may mean the same queue: queues of the
+ * same name may exist in several regions, accounts and servers. An unknown region, account or server (for example if
+ * only the name is configured) matches every other one.
  *
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers the host and port of the server, in all known spellings; {@link #AWS} for AWS; empty if the server is
- *     unknown
+ * @param servers the server's host and port, under each of its known names; {@link #AWS} for AWS; empty if the server
+ *     is unknown
  */
 public record QueueAddress(
         String name, @Nullable String account, @Nullable String region, Set<String> servers) {
@@ -50,8 +51,8 @@ public record QueueAddress(
     }
 
     /**
-     * Reads the address in a listener's configuration. If a URL is not one of AWS, its server is left out, because the
-     * client calls its own endpoint anyway.
+     * Reads the address in a listener's configuration. If a URL names another server than AWS, this server is ignored:
+     * the SQS client sends its requests to the endpoint in its own configuration.
      *
      * @param queue a name, URL or ARN
      */
@@ -87,7 +88,7 @@ public record QueueAddress(
                 Set.of(isAws ? AWS : server(uri)));
     }
 
-    /** Returns the full address of a queue that a client has found. */
+    /** Returns the address of a queue, from its URL, its ARN and its client's endpoint. */
     public static QueueAddress of(SqsQueue queue) {
         QueueAddress url = ofUrl(queue.queueUrl());
         Optional<Arn> arn = Optional.ofNullable(arn(queue.attributes().text(QueueAttributeName.QUEUE_ARN)));

@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
 
-    /** An ARN that is safe to log. SQS's own ARNs are shorter than 1,000 characters. */
+    /** Matches ARNs that are safe to log. SQS's own ARNs are shorter than 1,000 characters. */
     private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
     /** The attributes of a queue that was not read. */

@@ -34,7 +34,10 @@ public record QueueSettings(
         return new QueueSettings(window, null);
     }
 
-    /** Returns whether this was a message's last delivery, after which SQS moves it to the dead-letter queue. */
+    /**
+     * Returns whether this receive of a message is its last one. SQS then moves the message to the dead-letter queue,
+     * unless it is deleted.
+     */
     public boolean isLastReceive(int receiveCount) {
         return maxReceiveCount != null && receiveCount >= maxReceiveCount;
     }

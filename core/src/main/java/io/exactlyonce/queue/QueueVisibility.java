@@ -12,8 +12,8 @@ public interface QueueVisibility {
     /** The result of one change. */
     enum Result {
         /**
-         * The queue accepted the change. On a standard queue, another consumer may have the message nevertheless,
-         * because old receipt handles still work.
+         * The queue accepted the change. A standard queue also accepts an old receipt handle, when another consumer
+         * already has the message.
          */
         CHANGED,
         /** The queue will never accept the change, for example because the receipt handle has expired. */
@@ -42,7 +42,7 @@ public interface QueueVisibility {
             this(results, null);
         }
 
-        /** Returns the result for a receipt handle; {@link Result#FAILED} if the change's request failed. */
+        /** Returns the result of the change with this receipt handle; {@link Result#FAILED} if its request failed. */
         public Result of(String receiptHandle) {
             return results.getOrDefault(receiptHandle, Result.FAILED);
         }

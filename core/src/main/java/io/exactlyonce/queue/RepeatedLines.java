@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps bad messages from filling the log. SQS redelivers a bad message again and again, and each receive could log a
- * line. So the lines of each kind are limited. In each interval, these lines are logged:
+ * line. So lines are limited for each kind. In each interval, these lines of a kind are logged:
  * <ul>
  * <li>the first line;
  * <li>up to {@value #MOST} lines about something new, such as the first receive of a message.
  * </ul>
  *
- * <p>Other lines are only counted. The next logged line contains their number.
+ * <p>Other lines are only counted. The next logged line of the kind contains their number.
  *
- * <p>Each subscription has its own instance, which keeps no messages, and uses little memory. Thread-safe.
+ * <p>Each subscription has its own instance, which uses little memory. Thread-safe.
  */
 public final class RepeatedLines {
 
@@ -30,7 +30,10 @@ public final class RepeatedLines {
         UNREADABLE(Duration.ofMinutes(1)),
         /** The message has no usable key. */
         NO_KEY(Duration.ofMinutes(1)),
-        /** The message has no key. By {@code whenKeyMissing}, it is deleted, or handled without a claim. */
+        /**
+         * The message has no key. The listener's {@code whenKeyMissing} decides whether it is deleted or handled
+         * without a claim.
+         */
         KEY_MISSING(Duration.ofMinutes(1)),
         /** The store rejects the key. */
         REJECTED_KEY(Duration.ofMinutes(1)),
@@ -62,12 +65,12 @@ public final class RepeatedLines {
 
     private final Map<Object, Line> lines = new HashMap<>();
 
-    /** The subjects of earlier lines (for example hashes of keys), oldest first. */
+    /** What earlier lines were about (for example hashes of keys), oldest first. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
     /**
-     * Returns whether a subject (for example the hash of a key) is new. The last {@value #MOST} subjects are
-     * remembered.
+     * Returns whether a subject (for example the hash of a key) is seen for the first time. Only the last {@value
+     * #MOST} subjects are remembered.
      */
     public synchronized boolean isFirst(Object subject) {
         boolean isFirst = !subjects.remove(subject);
@@ -89,10 +92,7 @@ public final class RepeatedLines {
         return next(kind, kind.interval, isNew, now);
     }
 
-    /**
-     * Returns whether to log a line that reports nothing new. Such a line is logged if it is the first of its kind in
-     * an interval.
-     */
+    /** Returns whether to log a line of this kind now. Returns true only once in each interval. */
     public boolean isDue(Object kind, Duration interval, long now) {
         return next(kind, interval, false, now) != null;
     }

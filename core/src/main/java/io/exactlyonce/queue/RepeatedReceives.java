@@ -9,10 +9,13 @@ import software.amazon.awssdk.metrics.MetricCollection;
 import software.amazon.awssdk.metrics.MetricPublisher;
 
 /**
- * Logs at WARN if a receive failed and the SDK silently repeated it, at most once an hour. If SQS has answered the
- * failed receive, the messages in that answer are now invisible, and the repeated receive does not return them. If a
- * network device breaks every such answer, all messages end in the dead-letter queue, and no handler gets them. The SDK
- * reports its retries only to metric publishers, so this class is one.
+ * Logs at WARN, at most once an hour, that a receive failed and the SDK silently repeated it.
+ *
+ * <p>SQS may have answered the failed receive, although the response was lost. The messages in this response are now
+ * invisible, and the repeated receive does not return them. If a network device breaks every such response, all
+ * messages end in the dead-letter queue, and no handler gets them.
+ *
+ * <p>The SDK reports its retries only to metric publishers. So this class is a metric publisher.
  */
 public final class RepeatedReceives implements MetricPublisher {
 

@@ -32,8 +32,8 @@ public final class SqsQueue implements QueueVisibility {
     private static final int BATCH_SIZE = 10;
 
     /**
-     * Requests are chained to this completed future. So if the client throws an exception, the request's future fails
-     * instead.
+     * The first step of each request's chain of futures. If the client throws an exception in a later step, the
+     * request's future fails, and the caller need not catch the exception.
      */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
@@ -63,7 +63,7 @@ public final class SqsQueue implements QueueVisibility {
     /**
      * @param client the listener's own client
      * @param window the messages' visibility timeout. A request that changes it may take a sixth of this time, but at
-     *     least 0.5 s and at most 10 s. So if a request hangs, there is time for another one
+     *     least 0.5 s and at most 10 s. So a request that hangs can be repeated in time
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -77,16 +77,16 @@ public final class SqsQueue implements QueueVisibility {
                 .build();
     }
 
-    /** Sets a new visibility timeout, on which the timeout of requests depends. */
+    /** Adapts the timeout of requests to the queue's new visibility timeout. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }
 
     /**
-     * Sets the queue's attributes, and the reader of later attributes.
+     * Sets the queue's attributes, and who is told when they are read again.
      *
-     * @param atStart the attributes that were read when the listener started
-     * @param reader gets attributes that are read later. If the reader throws, the old attributes are kept
+     * @param atStart the attributes at the listener's start
+     * @param reader called with attributes that are read later; if it throws, the old attributes are kept
      */
     public void watch(QueueAttributes atStart, Consumer<QueueAttributes> reader) {
         this.attributes = atStart;
@@ -113,17 +113,17 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Records that the client's own timeout has ended a poll before SQS answered.
+     * Records that a poll ended before SQS answered, because the SQS client has a short timeout of its own.
      *
-     * @param met the client's timeout, approximately
+     * @param met about how long the client waited
      */
     public void clientPatience(Duration met) {
         clientPatience = met;
     }
 
     /**
-     * Returns the client's own timeout, approximately, if it has ended a poll before SQS answered; {@code null} if that
-     * has not happened.
+     * Returns the SQS client's own timeout, approximately, if it has ended a poll too early; {@code null} if it has
+     * not.
      */
     public @Nullable Duration clientPatience() {
         return clientPatience;
@@ -219,8 +219,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns a result for each receipt handle. In the request, each message is identified by its position. Message IDs
-     * would not do: a batch may contain a message twice, and SQS rejects a request with two equal IDs.
+     * Returns a result for each receipt handle. The request identifies messages by their positions. Message IDs are
+     * unsuitable, because a batch may contain a message twice, and SQS rejects a request with two equal IDs.
      */
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
@@ -257,8 +257,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns whether a request that failed for a message would fail again, because SQS blames the sender. SQS also
-     * blames the sender for throttling, but a later request may succeed.
+     * Returns whether SQS would reject the change or delete of this message again. An error that SQS calls the sender's
+     * fault is final. Throttling is an exception: SQS calls it the sender's fault, but a later request may succeed.
      */
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())

@@ -22,9 +22,9 @@ public final class Subscription {
     private volatile boolean stopping;
 
     /**
-     * Numbers for gauges, and the limit of log lines.
+     * The numbers of deliveries that gauges show, and the limit of log lines.
      *
-     * @param inFlight deliveries that are not yet deleted, returned or abandoned, including those in {@code waiting}
+     * @param inFlight deliveries in flight, including those in {@code waiting}
      * @param waiting deliveries that wait for the owner of their key, or for the claim store
      * @param recording deliveries whose handlers have ended, but whose outcome is not recorded yet
      * @param lines limits the log lines that senders can cause
@@ -36,14 +36,16 @@ public final class Subscription {
     }
 
     /**
-     * How often a handler may fail for a key, before the key is parked.
+     * Limit of failed attempts for a key. When the limit is reached, the key is parked.
      *
      * @param scope the scope of the listener's keys
      * @param most number of failed attempts; 0 for no limit
      */
     public record Attempts(String scope, int most) {}
 
-    /** Creates a subscription without a timeout, a dead-letter queue or a limit on polls. */
+    /**
+     * Creates a subscription that may always poll. Its handler has no timeout, and its queue has no dead-letter queue.
+     */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, new QueueSettings(window, null), null, visibility, PollGate.OPEN);
     }

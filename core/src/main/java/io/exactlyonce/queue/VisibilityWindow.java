@@ -25,7 +25,8 @@ public record VisibilityWindow(Duration length) {
                             .formatted(length.toSeconds()));
         }
         if (length.toNanosPart() != 0) {
-            // SQS would ignore the fraction, and the visibility timeout would end earlier than this JVM expects.
+            // SQS counts whole seconds. With a fraction, the visibility timeout would end earlier than this JVM
+            // expects.
             throw new IllegalArgumentException("visibility timeout (%s) must be whole seconds".formatted(length));
         }
     }
