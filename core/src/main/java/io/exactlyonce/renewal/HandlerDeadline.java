@@ -27,7 +27,7 @@ final class HandlerDeadline {
     /**
      * Starts the timeout.
      *
-     * @param handler interrupts the handler; must not block
+     * @param handler called at the timeout, to interrupt the handler; must not block
      */
     HandlerDeadline(MessageVisibility visibility, ClaimKey key, Duration timeout, Runnable handler) {
         this.visibility = visibility;
@@ -64,7 +64,10 @@ final class HandlerDeadline {
         visibility.renewer.events.accept(new RenewalEvent.TimedOut(visibility.subscription, key));
     }
 
-    /** Called when the handler has ended. Its thread may already do other work, which must not be interrupted. */
+    /**
+     * Called when the handler has ended. Its thread must no longer be interrupted, because it may already do other
+     * work.
+     */
     synchronized void cancel() {
         isCancelled = true;
     }

@@ -13,21 +13,19 @@ import org.slf4j.LoggerFactory;
  * The lease of one claim: the time for which the claim holds its key. The lease is renewed until {@link #stopRenewal},
  * for 12 h at most, because a handler that hangs must not hold its key forever.
  *
- * <p>If the lease is lost, the handler is stopped, unless the claim is already being completed. A lease is lost in
- * these cases:
+ * <p>If the lease is lost, the handler is stopped, unless its claim is already being completed. A lease counts as lost
+ * in these cases:
  * <ul>
  * <li>The store reports that the claim no longer holds its key.
  * <li>Renewals fail until shortly before the lease's end.
  * <li>A renewal is not answered before the lease's end.
- * <li>The handler's timeout is over, so the lease is no longer renewed, and it is about to end.
+ * <li>The handler has exceeded its timeout, so the lease is no longer renewed, and is about to end.
  * <li>The 12 h are over.
  * </ul>
  *
- * <p>An expired lease can still be renewed, unless another worker has taken the key over. Only the store can decide
- * that.
+ * <p>A renewal may reach the store after the lease's end. It succeeds if no other worker has taken the key over.
  *
- * <p>The answer of {@link #isHeld()} may be outdated at once: the process may pause after the call, and the lease may
- * expire meanwhile.
+ * <p>The lease may expire right after {@link #isHeld()} has returned true, for example during a pause of the process.
  */
 public final class Lease extends Renewable {
 
@@ -39,7 +37,7 @@ public final class Lease extends Renewable {
 
     /**
      * @param visibility visibility timeout of the claim's message; {@code null} if the claim has no message
-     * @param holder stops the handler if the lease is lost; must not block
+     * @param holder called if the lease is lost, to stop the handler; must not block
      */
     Lease(
             Renewer renewer,
@@ -60,9 +58,9 @@ public final class Lease extends Renewable {
     }
 
     /**
-     * Called when the completion of the claim starts. The completion may take long, so the lease is still renewed. A
-     * completed claim no longer holds its key, so a renewal may now be rejected. The rejection does not count as a
-     * loss: the answer to the completion decides whether the claim was lost.
+     * Called when the completion of the claim starts. Renewals continue, because the completion may take long. A
+     * completed claim no longer holds its key, so the store may now reject a renewal. This is not reported as a lost
+     * claim.
      */
     public void completing() {
         ending = true;
@@ -75,8 +73,8 @@ public final class Lease extends Renewable {
     }
 
     /**
-     * Returns whether renewals are wanted. After the handler's timeout they are not, so that the lease expires, as the
-     * message's visibility timeout does.
+     * Returns whether the lease is to be renewed. After the handler's timeout, lease and visibility timeout are left to
+     * expire.
      */
     @Override
     boolean isKept() {

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * #stop()}. Also starts and stops the renewal of the claim's lease. While a handler runs beyond its {@link
  * HandlerDeadline}, nothing is renewed.
  *
- * <p>If the visibility timeout is lost, the claim still protects the key. But another consumer may have the message
- * then. A standard queue would still accept this delivery's old receipt handle, and disturb that consumer. So no
- * further requests are sent.
+ * <p>If the visibility timeout is lost, the claim still protects the key, but another consumer may have the message. No
+ * further requests for the message are then sent to SQS. A standard queue accepts old receipt handles, so a renewal
+ * would change the other consumer's visibility timeout.
  */
 public final class MessageVisibility extends Renewable {
 
@@ -77,7 +77,7 @@ public final class MessageVisibility extends Renewable {
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // If the listener is stopping, it may already have stopped all renewals. No timeout starts then.
+        // A stopping listener may already have stopped the renewals of this delivery. In this case, no timeout starts.
         if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);
@@ -97,10 +97,7 @@ public final class MessageVisibility extends Renewable {
         return renewer.schedule.enabled() && (running == null || !running.isExpired());
     }
 
-    /**
-     * Called when the handler has ended. Its timeout no longer applies, so the delivery is renewed again, even after a
-     * timeout.
-     */
+    /** Called when the handler has ended. If its timeout has stopped the renewals, they start again. */
     public synchronized void cancelTimeout() {
         HandlerDeadline running = deadline;
         if (running != null) {
@@ -141,10 +138,10 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Called when the delete of the message starts. Renewals continue until the queue confirms the delete. A renewal
-     * may now be rejected because the message is already deleted, so that does not count as a loss.
+     * Called when the delete of the message starts. Renewals continue until the queue confirms the delete. SQS may
+     * reject a renewal of a deleted message. This is not reported as a loss.
      *
-     * @return a future that completes when no earlier renewal is in progress
+     * @return a future that completes when the renewal in progress has ended; complete if there is none
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
@@ -158,8 +155,8 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Does not renew an expired visibility timeout. The end may have come just now: the queue may confirm late that the
-     * handler chose a shorter time.
+     * Does not renew an expired visibility timeout. Its end may have changed since {@code expire} was called for this
+     * check, because the handler can choose a shorter time.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -172,7 +169,8 @@ public final class MessageVisibility extends Renewable {
 
     @Override
     void answered(Result answer, long askedAt) {
-        // The future is read first. After {@code super.answered}, the next renewal may replace it.
+        // The future is read before {@code super.answered}. After that call, the next renewal may start and replace the
+        // future.
         CompletableFuture<Void> answered = inProgress;
         super.answered(answer, askedAt);
         answered.complete(null);
@@ -194,13 +192,13 @@ public final class MessageVisibility extends Renewable {
     /**
      * Lets the handler change the visibility timeout of its message:
      * <ul>
-     * <li>A longer time than the listener's visibility timeout is kept. Renewals do not shorten it, nor does a return
-     * of the message.
+     * <li>A longer time than the listener's visibility timeout stays in force. It is shortened neither by renewals nor
+     * by a return of the message.
      * <li>A shorter time lasts until the next renewal.
      * <li>Zero makes the message visible at once, and ends renewals.
      * </ul>
      *
-     * <p>If a renewal is in progress, the change waits for its end, because the renewal could overwrite the change.
+     * <p>If a renewal is in progress, the change is sent after it. Otherwise the renewal could overwrite the change.
      *
      * @param wanted the new visibility timeout, from now on
      * @param request sends the change
@@ -236,9 +234,9 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Stops all renewals. Synchronized, so that no renewal starts before the future is read.
+     * Stops all renewals.
      *
-     * @return a future that completes when no renewal of the visibility timeout is in progress
+     * @return a future that completes when the renewal in progress has ended; complete if there is none
      */
     private synchronized CompletableFuture<Void> ended() {
         stop();
@@ -246,15 +244,15 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Returns messages of one subscription to SQS: each becomes visible after its delay. A renewal in progress could
-     * undo that. So a message with such a renewal waits for its end, and gets its own request. The other messages share
-     * requests.
+     * Returns messages of one subscription to SQS: each becomes visible after its delay. The messages share requests.
+     * If a renewal of a message is in progress, the message is returned later, in its own request. Otherwise the
+     * renewal could hide the message again.
      *
-     * <p>Some messages are left out: those whose visibility timeout is over or lost, and those whose handler chose a
-     * visibility timeout that ends after the delay.
+     * <p>A message is not returned if its visibility timeout is over or lost, or if its handler chose a visibility
+     * timeout that ends after the delay.
      *
-     * @param delays the delay of each message. A delay is rounded up to whole seconds, and shortened if it would exceed
-     *     SQS's limit of 12 h after the receive
+     * @param delays the delay of each message, which is rounded up to whole seconds, and shortened to SQS's limit of 12
+     *     h after the receive
      */
     public static void returnAll(Subscription subscription, Map<MessageVisibility, Duration> delays) {
         Map<MessageVisibility, Change> ready = new LinkedHashMap<>(delays.size());

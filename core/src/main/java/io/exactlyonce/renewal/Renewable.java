@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A visibility timeout or a lease, which ends unless it is renewed in time. The latest end is 12 h after the receive.
+ * A visibility timeout or a lease. It ends unless it is renewed in time, and at the latest 12 h after the receive.
  * States:
  * <ul>
  * <li>WAITING: the next renewal is not requested yet;
@@ -15,27 +15,25 @@ import org.jspecify.annotations.Nullable;
  * <li>OVER: the visibility timeout or lease is lost, or no longer needed.
  * </ul>
  *
- * <p>The time is counted on this JVM's monotonic clock, from before the request was sent. So this JVM never expects
- * more time than the server grants. Only a message's first visibility timeout is counted from the answer, because a
- * poll may wait at SQS for a message.
+ * <p>The end is computed on this JVM's monotonic clock, counted from before the request is sent. So this JVM never
+ * expects a later end than the server. The first visibility timeout of a message is an exception: it is counted from
+ * SQS's response, because the poll may have waited at SQS for the message.
  *
  * <p>Thread-safe. No lock is held during input or output.
  */
 abstract class Renewable {
 
     /**
-     * Each renewal gets at least this time for its answer, because it may have to open a connection first. Normally it
-     * gets the time until the end of the visibility timeout or lease. But that end may be near or past, for example
-     * after the whole JVM was paused.
+     * A renewal may take at least this long, because it may have to open a connection first. Normally, it may take
+     * until the end of the visibility timeout or lease. But after a pause of the JVM, this end may be near or past.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /**
-     * Divides the length into twentieths. If renewals fail, the visibility timeout or lease counts as lost when its
-     * last twentieth begins, but not earlier than 1 s before its end. A renewal may start a twentieth too early, to
-     * share a request.
+     * A twentieth of the length has two uses. A renewal may start this much early, to share a request. If renewals
+     * fail, the visibility timeout or lease counts as lost this long before its end, but at most 1 s before.
      */
     private static final int NEARLY = 20;
 
@@ -60,13 +58,13 @@ abstract class Renewable {
     private boolean chosenByHandler;
 
     /**
-     * True after the delete of the message, or the completion of the claim, has started. If a renewal is rejected after
-     * that, the delete or completion has probably succeeded, so it is not reported as a loss.
+     * True after the delete of the message, or the completion of the claim, has started. A renewal may then be rejected
+     * because the delete or completion has succeeded. This is not reported as a loss.
      */
     volatile boolean ending;
 
     /**
-     * @param receivedAt when the message was received; the 12 h count from then
+     * @param receivedAt when the message was received; renewals end 12 h later
      * @param askedAt when the visibility timeout or lease was requested
      */
     Renewable(Renewer renewer, Duration length, long receivedAt, long askedAt) {
@@ -89,11 +87,11 @@ abstract class Renewable {
 
     /**
      * Logs the result of a renewal, and publishes an event. Also called if the visibility timeout or lease is lost
-     * without a renewal.
+     * while no renewal is in progress.
      */
     abstract void report(Result result);
 
-    /** Ends the visibility timeout or lease as lost if no renewal can save it. */
+    /** Marks the visibility timeout or lease as lost, and reports this, if it can no longer be renewed in time. */
     void expire(long now) {
         synchronized (this) {
             if (state == State.OVER || !isBeyondSaving(now)) {
@@ -109,8 +107,8 @@ abstract class Renewable {
      * <ul>
      * <li>The 12 h are over.
      * <li>A renewal in progress was not answered in time.
-     * <li>The end is near, and renewals fail or have stopped. An interrupted handler needs a moment to stop before the
-     * end.
+     * <li>The end is near, and the last renewal failed, or no renewal is wanted. An interrupted handler needs a moment
+     * to stop before the end.
      * </ul>
      */
     private boolean isBeyondSaving(long now) {
@@ -150,8 +148,7 @@ abstract class Renewable {
      * @return whether the caller must send a renewal
      */
     synchronized boolean attempt(long now) {
-        // Renewals do not start early after a failure. Retries are frequent enough, and more of them would make
-        // throttling worse.
+        // A failed renewal is not repeated early to share a request, because more requests would make throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
@@ -177,7 +174,7 @@ abstract class Renewable {
     }
 
     /**
-     * Returns how much time a renewal requests: the usual length, or the rest of the 12 h if that is shorter.
+     * Returns the length that a renewal requests: the usual length, or the rest of the 12 h if that is shorter.
      *
      * @param from when the renewal is requested
      */
@@ -221,9 +218,9 @@ abstract class Renewable {
     }
 
     /**
-     * Records the visibility timeout that the handler chose. The next renewal depends on it:
+     * Records the visibility timeout that the handler chose, and plans the next renewal:
      * <ul>
-     * <li>If it is longer than the usual one, the renewal is due when as much time is left as at other renewals.
+     * <li>If the handler's time is longer than the usual one, the renewal is due as long before the end as usual.
      * <li>If it is shorter, the renewal is due after half of it.
      * <li>If it is zero, no renewal follows, because the handler has made the message visible.
      * </ul>

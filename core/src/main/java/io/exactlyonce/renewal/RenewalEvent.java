@@ -14,7 +14,8 @@ public sealed interface RenewalEvent {
     void passTo(Observer observer);
 
     /**
-     * Gets each event. There are no default methods, so the compiler finds observers that do not handle a new event.
+     * Receives events. The methods have no defaults. So if a kind of event is added, each observer must handle it to
+     * compile.
      */
     interface Observer {
 
@@ -52,8 +53,8 @@ public sealed interface RenewalEvent {
     }
 
     /**
-     * A claim no longer holds its key, or its lease has expired. Published after a {@link Renewed} event with {@link
-     * Result#LOST}.
+     * A claim is lost: it no longer holds its key, or its lease has expired. A {@link Renewed} event with {@link
+     * Result#LOST} is published first.
      */
     record ClaimLost(Subscription subscription, ClaimKey key) implements RenewalEvent {
 

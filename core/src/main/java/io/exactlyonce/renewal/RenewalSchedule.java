@@ -6,21 +6,21 @@ import java.time.Duration;
  * Computes when visibility timeouts and leases are renewed, and when a failed renewal is repeated. Has no side effects.
  *
  * @param enabled whether visibility timeouts and leases are renewed; if not, they expire
- * @param at when to renew, as a fraction of the length, from 0.1 to 0.8. With the default of 0.5, the other half of the
- *     time is left to repeat failed renewals
- * @param jitter lets deliveries that were received together renew at different times. Each delivery renews earlier by a
- *     random part of the time, at most by this fraction, from 0 to 0.5
+ * @param at when to renew, as a fraction of the visibility timeout's or lease's length, from 0.1 to 0.8. With the
+ *     default of 0.5, half of the time is left to repeat failed renewals
+ * @param jitter lets deliveries that were received together renew at different times. A renewal comes earlier by a
+ *     random part of the interval, at most by this fraction, from 0 to 0.5
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
-    /** The least value of {@code at}. The configuration property has the same bounds. */
+    /** The smallest value of {@code at}. */
     public static final double EARLIEST = 0.1;
 
     public static final double LATEST = 0.8;
 
     /**
-     * Renewals are at least this far apart. But a visibility timeout or lease of less than two seconds is renewed after
-     * half of its length.
+     * The shortest interval between renewals. But a visibility timeout or lease of less than two seconds is renewed
+     * after half of its length.
      */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
@@ -36,7 +36,7 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
         this(true, at, jitter);
     }
 
-    /** Returns the interval between renewals without jitter, which is the longest possible one. */
+    /** Returns the interval between renewals without jitter. Jitter can only shorten it. */
     public Duration longestInterval(Duration length) {
         return interval(length, 0);
     }
@@ -55,8 +55,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns how long to wait after a failed renewal: about a third of the remaining time, but at least 0.1 s. So the
-     * attempts become more frequent towards the end.
+     * Returns how long to wait before a failed renewal is repeated: about a third of the time that is left, but at
+     * least 0.1 s. So the attempts become more frequent towards the end.
      *
      * @param left the time until the visibility timeout or lease ends
      * @param random a number from 0 inclusive to 1 exclusive

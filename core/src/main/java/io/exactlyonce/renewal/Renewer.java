@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * Renews the visibility timeouts and leases of all deliveries of an application, and interrupts handlers at their
  * timeouts. Renewals share requests: up to ten messages of a queue, or up to {@value #CHUNK} leases.
  *
- * <p>{@link #begin} starts two threads, which check for due renewals: one for visibility timeouts, one for leases. On
- * an overloaded CPU, it takes long to prepare the requests to SQS, and leases must not wait for that. A third thread
- * calls the claim store, so that a store that does not answer delays neither of the others.
+ * <p>{@link #begin} starts two threads that look for due renewals: one for visibility timeouts, one for leases. So
+ * leases need not wait while requests to SQS are prepared, which takes long on an overloaded CPU. A third thread calls
+ * the claim store. If the store does not answer, the first two threads are not delayed.
  */
 public final class Renewer {
 
@@ -47,8 +47,8 @@ public final class Renewer {
     static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
 
     /**
-     * At most this many leases are renewed in one call of the store. If a call is late or fails, other calls still
-     * renew their leases.
+     * At most this many leases are renewed in one call of the store. If a call is late or fails, the leases of other
+     * calls are still renewed.
      */
     static final int CHUNK = 256;
 
@@ -57,7 +57,7 @@ public final class Renewer {
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
     /**
-     * If a check comes late by a quarter of a visibility timeout, a pause is logged. Such a delay leaves little time to
+     * A pause is logged if a check comes late by a quarter of a visibility timeout, because little time is then left to
      * renew.
      */
     private static final int PART = 4;
@@ -193,8 +193,8 @@ public final class Renewer {
     }
 
     /**
-     * Renews up to {@value #CHUNK} waiting leases in one call of the store. Leases that become due during a slow call
-     * are renewed together afterwards. So a slow store does not get more calls than it can answer.
+     * Renews up to {@value #CHUNK} due leases in one call of the store. Leases that become due during a slow call share
+     * the next call. So a slow store does not get more calls than it can answer.
      */
     private void renewWaiting() {
         List<Lease> chunk = new ArrayList<>();
@@ -214,14 +214,14 @@ public final class Renewer {
     }
 
     /**
-     * Logs a pause if this check comes late, because the JVM or its machine was paused. A suspended machine is not
-     * noticed if its monotonic clock stops, too.
+     * Logs a pause of the JVM or its machine, which makes this check late. A machine's suspension is not noticed if its
+     * monotonic clock stops meanwhile.
      */
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // A delay of less than a tick is ignored, without a check of each visibility timeout. Even a quarter of the
-        // shortest one is longer than a tick.
+        // A delay of less than a tick is ignored. Even a quarter of the shortest visibility timeout is longer than a
+        // tick.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {
@@ -236,8 +236,9 @@ public final class Renewer {
     }
 
     /**
-     * Ends the visibility timeouts or leases that are lost. If at least one renewal is due, marks all renewals that are
-     * due or nearly due as requested. Returns those that the caller must renew.
+     * Returns the visibility timeouts or leases that the caller must renew now, and marks their renewals as requested.
+     * If one renewal is due, those that are nearly due are returned, too, so that they share requests. Also ends the
+     * visibility timeouts or leases that are lost.
      */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;

@@ -14,8 +14,8 @@ public interface ResultSerializer {
     String toJson(Object result);
 
     /**
-     * Writes a result of a generic type, such as {@code List<Line>}. A serializer may need the type to write the names
-     * of subclasses of {@code Line}.
+     * Writes a result of a generic type, such as {@code List<Line>}. If {@code Line} has subclasses, a serializer may
+     * need the type to write the subclass of each element.
      *
      * @throws RuntimeException if the result cannot be written
      */
@@ -24,15 +24,16 @@ public interface ResultSerializer {
     }
 
     /**
-     * Reads a result. Only the given type decides which class is created, and never the stored text.
+     * Reads a result. Only {@code type} decides which classes may be created. The stored text must not name other
+     * classes.
      *
      * @throws RuntimeException if the text does not fit the type
      */
     @Nullable Object fromJson(String json, Type type);
 
     /**
-     * Returns why results of a type can never be read, for example because it is an interface without a known
-     * implementation. Returns {@code null} if they can be read. The reason quotes no stored result.
+     * Returns why results of a type can never be read back, for example because the type is an interface without a
+     * known implementation. Returns {@code null} if they can be read. The reason quotes no stored result.
      */
     default @Nullable String whyUnreadable(Type type) {
         return null;

@@ -37,14 +37,14 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
-    /** The JSON of a result that is {@code null}. Without a stored result, there is no JSON at all. */
+    /** The JSON of a result that is {@code null}. If no result is stored at all, there is no JSON. */
     private static final String NULL = "null";
 
     private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
     /**
-     * Types that do not determine the class to read. For example, as an {@code Object}, {@code 7L} would be read as an
-     * {@code Integer}, and a record as a map.
+     * Types that do not tell which class to create from JSON. For example, {@code 7L} would be read as an {@code
+     * Integer} if the type is {@code Object}.
      */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
@@ -52,7 +52,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      * The result of finished work.
      *
      * @param json the result as JSON; {@code null} if it cannot be stored
-     * @param readBack the result as it is read from the JSON, so that the first caller gets the same as later ones
+     * @param readBack the result as it was read from the JSON. The first caller gets this object, so that all callers
+     *     get the same
      * @param failure why the result cannot be written or read; {@code null} if it can
      */
     public record Kept<T>(
@@ -61,7 +62,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
             @Nullable StoredResultException failure) {
 
         /**
-         * Returns the result as later callers will get it, too.
+         * Returns the result that was read back from the JSON.
          *
          * @throws StoredResultException if the result cannot be written or read
          */
@@ -109,8 +110,9 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     /**
      * Writes a result as JSON, and reads it back as the type that the caller requests. Does not throw: the work is
-     * done, so its claim must be completed anyway. If writing or reading fails, the returned object has the failure and
-     * no JSON. A result that is too large to be stored can still be returned to this caller.
+     * done, so its claim must be completed anyway. If writing or reading fails, the returned object contains the
+     * failure instead. If the result is too large to be stored, the returned object contains only the result that was
+     * read back.
      */
     public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, ParameterizedTypeReference<T> type) {
         T readBack = null;
@@ -155,9 +157,10 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Rejects a type whose values would be read back differently. Some problems only show when a value is written.
+     * Rejects a type whose values would be read back differently. Some unsuitable types are accepted, because their
+     * problems only show when a value is written.
      *
-     * @throws IllegalArgumentException if the type shows such a problem
+     * @throws IllegalArgumentException if the type is unsuitable
      */
     public void requireReadable(Type type) {
         String reason = whyUnreadable(type);
@@ -168,8 +171,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Returns why values of a type cannot be read back; {@code null} if they can. Type arguments are checked one by
-     * one, because the serializer accepts a list without a check of its elements' type.
+     * Returns why values of a type cannot be read back; {@code null} if they can. The types of a list's elements are
+     * checked here, because the serializer does not check them.
      */
     private @Nullable String whyUnreadable(Type type) {
         if (type instanceof GenericArrayType array) {

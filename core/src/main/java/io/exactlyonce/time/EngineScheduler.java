@@ -15,7 +15,7 @@ public interface EngineScheduler extends NanoClock {
     void after(Duration delay, Runnable task);
 
     /**
-     * Runs a task again and again on its own thread. The interval is counted from the end of one repetition to the
+     * Runs a task again and again on its own thread. The interval is the pause between the end of one execution and the
      * start of the next. If the task throws, the exception is logged, and the repetition continues.
      *
      * @param thread the name of the thread
@@ -24,8 +24,8 @@ public interface EngineScheduler extends NanoClock {
     PeriodicTask every(Duration interval, String thread, Runnable task);
 
     /**
-     * Returns an executor that runs tasks one after another, on a thread of this name. The executor need not be
-     * stopped, because its thread ends when there are no tasks.
+     * Returns an executor that runs tasks one after another, on a thread of this name. The thread ends by itself when
+     * there are no tasks, so the executor need not be stopped.
      */
     Executor thread(String name);
 

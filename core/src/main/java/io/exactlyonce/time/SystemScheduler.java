@@ -49,7 +49,7 @@ public final class SystemScheduler implements EngineScheduler {
 
     /**
      * Returns an executor that runs tasks one after another, on a thread of this name. The executor rejects a task if
-     * {@code mostWaiting} others are waiting.
+     * {@code mostWaiting} tasks are already waiting.
      */
     public static Executor thread(String name, int mostWaiting) {
         var thread = new ThreadPoolExecutor(
