@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * and password of the application's DataSource again. So if the application changes the password of its running pool,
  * claims use the new password, too.
  *
- * <p>The application's {@code JdbcConnectionDetails} may have newer credentials than the pool, because the pool read
- * them only at its start. These newer credentials are used if the pool's own have not changed, or if the pool has no
- * getter for its password.
+ * <p>The pool may have read user and password from {@code JdbcConnectionDetails}, but only when the pool started. If
+ * {@code JdbcConnectionDetails} later returns another password, and the pool still has the old one, claims use the new
+ * one. Claims also ask {@code JdbcConnectionDetails} if the pool has no getter for its password.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The fix that messages suggest if claims cannot connect as the application does. */
+    /** The fix if claims cannot connect as the application does. Messages quote it. */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";
@@ -46,10 +46,10 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * The values that were read first, to recognize later changes.
+     * What was read for the first connection. Later values are compared with these, to notice a change.
      *
-     * @param details {@code null} if the pool was not made from the application's connection details, because address
-     *     or user differ
+     * @param details {@code null} if the pool does not use the application's connection details, because it has another
+     *     address or user
      */
     private record First(Target pool, @Nullable Target details) {}
 
@@ -62,19 +62,19 @@ public final class ApplicationConnection implements Supplier<Target> {
         this.details = details;
     }
 
-    /** Returns the exception for claims that cannot use the application's connection details. */
+    /** Returns the exception to throw if claims cannot connect as the application does. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }
 
     /**
-     * Requires a PostgreSQL URL that can be shown in messages. Checked before the first connection, because the error
-     * of another driver would not mention claims.
+     * Requires a PostgreSQL URL that can be shown in messages. Without this check, the driver of another database would
+     * report an error that does not mention claims.
      */
     public static Target requirePostgresql(String name, Target target) {
         String url = target.url();
         if (!Target.isPostgresql(url)) {
-            // The rest of the URL may contain a password, so it is not shown.
+            // Only the beginning of the URL is shown, because the other parts may contain a password.
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
             throw impossible("%s connects to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }

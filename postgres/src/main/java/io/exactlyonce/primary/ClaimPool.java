@@ -23,22 +23,22 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
  *
  * <p>Guaranteed if the library made the pool:
  * <ul>
- *   <li>Each new connection goes to a server that accepts writes, even if the URL has only one host.
- *   <li>If a connection breaks, or meets a read-only server, all open connections are discarded.
+ * <li>Each new connection goes to a server that accepts writes, even if the URL has only one host.
+ * <li>If a connection breaks, or its server no longer accepts writes, all open connections are discarded.
  * </ul>
  *
  * <p>A pool of the application guarantees neither. But each statement of claims fails on a replica.
  *
  * <p>Not guaranteed:
  * <ul>
- *   <li>that the new primary has all commits of the old one, after a failover to an asynchronous replica
- *   <li>that a session has default settings, because a pooler or the application's pool may share it with the
- *       application. Statements therefore set what they need in their own transaction.
+ * <li>All commits after a failover. If replication is asynchronous, the new primary may lack some of them.
+ * <li>Default settings of a session. A pooler or the application's pool may use the session for the application, too.
+ * So each transaction of claims sets what it needs.
  * </ul>
  *
- * <p>The pool opens its first connection when it is first used, so it starts even if the database is down.
- * {@link PrimaryCheck} then reports the cause. The pool keeps only one idle connection, so that many idle instances do
- * not use up the server's connections.
+ * <p>The pool opens its first connection when it is first used, so it can be made while the database is down. {@link
+ * PrimaryCheck} then reports the cause. The pool keeps only one idle connection, so that many idle applications do not
+ * use up the server's connections.
  */
 public final class ClaimPool implements AutoCloseable {
 
@@ -47,15 +47,15 @@ public final class ClaimPool implements AutoCloseable {
 
     static final String NAME = "exactly-once-claims";
 
-    /** Limit of connections that operators use at a time: one for a lookup, and one for a decision. */
+    /** Operators use at most this many connections at a time: one for a lookup, and one for a decision. */
     public static final int FOR_OPERATORS = 2;
 
     /** An unused connection for operators is closed after this time. HikariCP accepts no shorter time. */
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /**
-     * The default for how long claims wait for a connection. A renewal has half of its lease for this wait and for
-     * retries: 15 s with SQS's default visibility timeout.
+     * How long claims wait for a connection by default. This wait and the retries must fit into half of a lease, which
+     * is 15 s with SQS's default visibility timeout.
      */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 
@@ -72,19 +72,19 @@ public final class ClaimPool implements AutoCloseable {
     private final int maximumPoolSize;
 
     /**
-     * The first target, without its credentials, for messages. It stays valid, because a pool's address never changes.
-     * Reading the target again could request a token from a service.
+     * The address of the first connection, for messages. It stays valid, because a pool's address never changes.
+     * Calling {@code targets} again could request a token from a service.
      */
     private volatile @Nullable Target known;
 
     /**
      * The address of the claim database, its credentials, and the driver's settings.
      *
-     * @param setting the setting that contains the URL, for messages
+     * @param setting name of the setting that contains the URL, for messages
      * @param url a {@code targetServerType} in the URL is ignored
      * @param username {@code null} if the URL or the driver has the user
      * @param password {@code null} if there is none
-     * @param credentials a clause for messages: where user and password come from, and how a rotation takes effect
+     * @param credentials text for messages: where user and password come from, and when they are read
      * @param driver the driver's class; {@code null} if the URL is enough to find the driver
      * @param settings settings for the driver; the URL overrides them
      * @param schema the schema of the tables; {@code null} if the URL or the server sets the schema
@@ -109,13 +109,14 @@ public final class ClaimPool implements AutoCloseable {
         private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
 
         /**
-         * The form of a URL that PostgreSQL's driver can read. The URL may have the prefix of a driver that wraps it.
+         * Matches URLs that PostgreSQL's driver can read. A URL may also name a driver that wraps it (for example
+         * {@code jdbc:aws-wrapper:postgresql:}).
          */
         private static final Pattern CLEAR =
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
 
-        /** The form that {@link #isClear} requires, as a text for messages. */
+        /** The form that {@link #isClear} requires, in words. */
         public static final String FORM =
                 "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
                         + " characters of the database's name as %xx";
@@ -199,7 +200,7 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Uses a pool of the application, which the application configures and closes.
+     * Lets claims use a pool of the application, which the application configures and closes.
      *
      * @param marked the pool's DataSource, marked with {@link io.exactlyonce.ExactlyOnceDataSource}
      * @param maximumPoolSize the pool's maximum size; ignored for a HikariCP pool, which reports its own
@@ -224,8 +225,9 @@ public final class ClaimPool implements AutoCloseable {
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * Discards all connections if one of them is stale. After a failover, connections to the old primary still
-             * look healthy, and HikariCP does not test those that were used recently. Each of them would fail a claim.
+             * Discards all connections if one of them is stale. After a failover, the other connections to the old
+             * primary still look healthy. HikariCP does not test connections that were used recently, so each of these
+             * would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -249,15 +251,17 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the DataSource for lookups and decisions of operators. If the library made the pool, operators have
-     * connections of their own. Otherwise they use at most {@link #lentToOperators} connections of the application's
-     * pool.
+     * Returns the DataSource for lookups and decisions of operators. If the library made the pool, this is a separate
+     * pool. Otherwise it is the application's pool, where operators use at most {@link #lentToOperators} connections.
      */
     public DataSource operators() {
         return operators == null ? dataSource : operators;
     }
 
-    /** Returns the maximum number of connections of {@link #dataSource} that operators use at a time. */
+    /**
+     * Returns how many connections of {@link #dataSource} operators may use at a time; 0 if they have a pool of their
+     * own.
+     */
     public int lentToOperators() {
         return operators == null ? FOR_OPERATORS : 0;
     }
@@ -281,8 +285,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns how long claims wait for a connection, if the application has chosen this time by the property or in its
-     * own pool. Empty for the default time, and if the application's pool does not report its time.
+     * Returns how long claims wait for a connection, if the application has configured this time. Empty for the
+     * library's default, and if the application's pool does not report its time.
      */
     public Optional<Duration> chosenTimeout() {
         return Optional.ofNullable(hikari)
@@ -296,8 +300,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns the shortest time that opening a connection took. Empty before the first connection, and for a marked
-     * DataSource.
+     * Returns the shortest time that it has taken to open a connection. Empty before the first connection, and for a
+     * marked DataSource.
      */
     public Optional<Duration> shortestConnectTime() {
         return driver instanceof PrimaryDriver ours ? ours.shortestConnectTime() : Optional.empty();
@@ -350,10 +354,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether the pool's other connections will probably fail, too, and a new connection will work. After a
-     * timeout, this is not likely: the server may only be slow, and a retry would take as long.
+     * Returns whether a failure shows that the pool's connections are stale. The other ones will then probably fail,
+     * too, and a new connection will work. A timeout does not show this, because the server may only be slow.
      *
-     * @param failure the outermost SQLSTATE among the exception and its causes decides
+     * @param failure its SQLSTATE decides; if it has none, the SQLSTATE of its nearest cause
      */
     public static boolean isStale(Throwable failure) {
         String state = sqlState(failure);
@@ -372,7 +376,7 @@ public final class ClaimPool implements AutoCloseable {
 
     /**
      * Discards a connection of an application pool if the failure shows that the connection is stale. If that pool is
-     * HikariCP, discards all of its open connections. The library's own pool does so by itself.
+     * HikariCP, discards all of its open connections. The library's own pool needs no call of this method.
      *
      * @param connection the failed connection, which is not yet returned to the pool
      */

@@ -19,9 +19,9 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Reads how the application's DataSource connects, for example its URL and password. The pool may be inside proxies and
- * wrappers, and may itself use another DataSource. HikariCP is read by its own classes, and other DataSources by
- * {@link PoolGetters}.
+ * Reads how the application's DataSource connects, for example its URL and password. Looks into proxies, wrappers, and
+ * pools that use another DataSource. HikariCP is read through its own classes, and other DataSources through {@link
+ * PoolGetters}.
  */
 final class DataSourceReader {
 

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the settings that the application has chosen, in the URL of one of the PostgreSQL driver's own DataSources.
- * Such a URL also lists settings with default values. Default values must not override the settings of claims.
+ * Finds the settings that the application has chosen, in the URL of a DataSource of PostgreSQL's driver (for example
+ * {@code PGSimpleDataSource}). This URL also lists default values, which must not override the settings of claims.
  */
 final class DriverUrl {
 

@@ -11,13 +11,12 @@ import java.util.regex.Pattern;
  *
  * <p>Rules for statements:
  * <ul>
- *   <li>Operators are in braces, for example {@code key {=} ?}.
- *   <li>Functions and types have a schema, for example {@code pg_catalog.now()}. SQL's own syntax needs none:
- *       {@code coalesce}, {@code extract}, {@code interval}, {@code bigint}.
- *   <li>{@code IN}, {@code BETWEEN}, {@code LIKE}, {@code NULLIF}, {@code CASE x WHEN}, {@code IS DISTINCT FROM} and
- *       {@code USING} are forbidden. PostgreSQL looks up an operator for each of them by its name.
- *   <li>Brackets are necessary. All operators with a schema have the same precedence, below additions and above
- *       comparisons.
+ * <li>Operators are in braces, for example {@code key {=} ?}.
+ * <li>Functions and types have a schema, for example {@code pg_catalog.now()}. SQL's own syntax needs none: {@code
+ * coalesce}, {@code extract}, {@code interval}, {@code bigint}.
+ * <li>{@code IN}, {@code BETWEEN}, {@code LIKE}, {@code NULLIF}, {@code CASE x WHEN}, {@code IS DISTINCT FROM} and
+ * {@code USING} are forbidden. PostgreSQL looks for their operators (for example {@code =}) in the search path.
+ * <li>Brackets set the order of operators, because operators in braces all have the same precedence.
  * </ul>
  */
 public final class PgCatalog {

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection details that a DataSource has now.
+ * How a DataSource connects to the database now.
  *
  * @param type the simple name of the DataSource's class
  * @param driver the driver's class, if the DataSource has a setting for it
@@ -25,7 +25,7 @@ record PoolDetails(
 
     /** The source of a DataSource's password. */
     enum Password {
-        /** The pool has a password, which the application may change. */
+        /** The password is a setting of the pool. The application may change the setting. */
         OWN,
         /** A credentials provider returns the password, so the password is always current. */
         PROVIDED,
@@ -50,7 +50,10 @@ record PoolDetails(
         return credentials.kind() == Password.HIDDEN;
     }
 
-    /** Replaces the credentials by those of a pool that wraps this DataSource, if that pool has a user. */
+    /**
+     * Returns these details with the credentials of a pool that wraps this DataSource. If that pool has no user,
+     * nothing changes.
+     */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);
     }

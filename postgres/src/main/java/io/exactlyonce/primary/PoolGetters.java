@@ -20,8 +20,8 @@ import org.springframework.util.ReflectionUtils;
 final class PoolGetters {
 
     /**
-     * Getters of an object that has a pool's settings. Tomcat's pool needs this, because its DataSource returns a
-     * placeholder for the password.
+     * Getters of an object that contains all settings of the pool. Tomcat's DataSource has such a getter, because its
+     * own {@code getPassword} returns only a placeholder.
      */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 
@@ -125,7 +125,9 @@ final class PoolGetters {
                 .orElse(null);
     }
 
-    /** Calls a getter. If it throws, as Oracle's password getter does, its value counts as missing. */
+    /**
+     * Calls a getter. If the getter throws (for example Oracle's getter of the password), its value counts as missing.
+     */
     private static Answer answer(Object pool, @Nullable Method getter) {
         try {
             if (getter != null) {

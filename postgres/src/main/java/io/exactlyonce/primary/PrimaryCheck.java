@@ -16,23 +16,26 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Checks at startup that all statements of claims reach the same primary. Also checks that the settings of database,
- * driver and pool suit claims. The check needs no privileges and writes no rows, but uses up transaction ids.
+ * driver and pool suit claims. The check needs no privileges and writes no rows.
  */
 public final class PrimaryCheck {
 
     /**
-     * Number of times that the check compares servers. One time is not enough, because a proxy may choose a server at
-     * random for each statement.
+     * How often the check compares servers. A proxy may choose a server at random for each statement, so a single
+     * comparison could miss a replica.
      */
     private static final int ROUNDS = 8;
 
-    /** The default of {@code prepareThreshold}: after so many executions, the driver has given a statement a name. */
+    /**
+     * After this many executions, the driver gives a prepared statement a name. The number is its default for {@code
+     * prepareThreshold}.
+     */
     private static final int RUNS = 5;
 
     /** SQLSTATEs of a prepared statement whose name already exists, and of one whose name does not exist. */
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
-    /** Columns that identify the server. They contain no volatile function, so a plain read may contain them. */
+    /** Columns that identify the server. They call no volatile function, so {@code READ} stays a plain read. */
     private static final String SERVER = PgCatalog.sql("""
             pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only,
             coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) {||} ':' {||} pg_catalog.inet_server_port(),
@@ -43,13 +46,11 @@ public final class PrimaryCheck {
             """);
 
     /**
-     * A statement that PostgreSQL and proxies regard as a write, although it uses no table. It takes a transaction id,
-     * as only writes do in PostgreSQL. It also calls {@code clock_timestamp}, which is volatile, and proxies send calls
-     * of volatile functions to the primary.
+     * A statement that counts as a write, although it uses no table. It takes a transaction id, as only writes do in
+     * PostgreSQL. Proxies send it to the primary, because it calls the volatile function {@code clock_timestamp}.
      *
-     * <p>Each later read must show this transaction id. So the check detects a server that answers from old data, such
-     * as a cache, even if that server claims to be the primary. On a replica, the statement does not fail, so that the
-     * check can name the replica.
+     * <p>Each later read must see this transaction id. So the check detects a server that answers from old data, such
+     * as a cache. On a replica, the statement does not fail, because the check reads the replica's name from its row.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -98,8 +99,7 @@ public final class PrimaryCheck {
      * @param name {@code server_version}, and the connection's database
      * @param startedAt when the server started, in seconds since 1970; tells apart two servers that have the same
      *     address
-     * @param transaction after a write, its transaction id; after a read, the first transaction id that the read does
-     *     not see
+     * @param transaction the transaction id of a write; for a read, the first transaction id that the read does not see
      * @param readOnly whether the transaction is read-only; always true on a replica
      */
     public record Server(String address, String name, String startedAt, long transaction, boolean readOnly) {
@@ -192,7 +192,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and point %s at it"
                             .formatted(url));
-            // The library's own pool always passes the following checks.
+            // Only a pool of the application can fail the checks below.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",
@@ -233,12 +233,12 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Runs a statement so often that the driver gives it a name, to find poolers that mix up such names. PgBouncer up
-     * to 1.20, for example, does so if it gives each transaction another session.
+     * Executes a prepared statement until the driver gives it a name. This finds poolers that mix up such names, for
+     * example PgBouncer up to 1.20 in its transaction mode.
      *
-     * <p>The driver gives the first statement of each connection the same name. If two connections share a session,
-     * they use the same name for different statements, and PostgreSQL reports an error. If they happen to get separate
-     * sessions, the check does not find the pooler.
+     * <p>The driver gives the first statement of each connection the same name. If the pooler runs two connections on
+     * one session, different statements have the same name, and PostgreSQL reports an error. If the pooler happens to
+     * use two sessions, the check does not find it.
      */
     private static void prepareOften(Connection connection, String which) throws SQLException {
         connection.setAutoCommit(false);
@@ -252,9 +252,9 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Requires that read-only transactions use the same server. Claims are never read-only. But a DataSource may look
-     * at the thread that borrows a connection. If that thread is in a read-only transaction, the DataSource would send
-     * claims to a replica.
+     * Requires that the DataSource does not send read-only transactions to another server. Claims are never read-only,
+     * but a handler's thread may be in a read-only transaction. A DataSource that looks at this thread would send the
+     * claims to a replica, too.
      */
     private void requireNoReadOnlyRouting(Server primary) throws SQLException {
         DataSource source = pool.dataSource();
@@ -306,9 +306,9 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        // The driver's exception is quoted, because the pool's own message reports only a timeout.
+        // The pool's own message reports only a timeout, so the driver's message is quoted.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // The driver's message contains this setting if it has found no primary.
+        // If the driver has found no primary, its message contains the name of this setting.
         if (told.contains("targetServerType")) {
             return astray(
                     "does not connect to a primary: the server of plain reads is a replica or read-only", failure);

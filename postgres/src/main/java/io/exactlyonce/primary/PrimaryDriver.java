@@ -86,7 +86,7 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Adds to the message of a refused login where user and password come from. Other failures stay as they are. The
+     * Adds where user and password come from to the message of a refused login. Returns other failures unchanged. The
      * new exception has no cause, because log lines at WARN quote only the innermost message.
      */
     private static SQLException explained(SQLException failure, ClaimPool.Target target) {
@@ -111,11 +111,14 @@ final class PrimaryDriver extends AbstractDataSource {
         return getConnection();
     }
 
-    /** Does nothing, because the driver's own settings contain the timeout. */
+    /** Does nothing, because {@link OneTarget} passes the timeout to the driver. */
     @Override
     public void setLoginTimeout(int seconds) {}
 
-    /** Returns the timeout. When the pool closes, it waits no longer than this. */
+    /**
+     * Returns the timeout, in seconds. When HikariCP closes, it waits no longer than this for connections that are
+     * being opened.
+     */
     @Override
     public int getLoginTimeout() {
         return (int) timeout.toSeconds();
@@ -124,7 +127,7 @@ final class PrimaryDriver extends AbstractDataSource {
     /** Connects to one target, with timeouts. Without timeouts, the driver would wait forever for a dead server. */
     static final class OneTarget extends DriverManagerDataSource {
 
-        /** Parameters of the URL override the settings that are made here, except {@code targetServerType}. */
+        /** Sets the driver's settings. Parameters of the URL override them, except {@code targetServerType}. */
         OneTarget(ClaimPool.Target target, Duration timeout) {
             setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
             setUsername(target.username());
@@ -143,7 +146,8 @@ final class PrimaryDriver extends AbstractDataSource {
             // The driver's messages would otherwise quote keys and results, which may be personal data.
             settings.setProperty("logServerErrorDetail", "false");
             if (target.address().contains(",")) {
-                // If a host drops packets, enough time must be left for the next host.
+                // The driver tries one host after another. A host that does not answer must leave enough time for the
+                // next one.
                 settings.setProperty("connectTimeout", "1");
                 // The driver remembers that a host is a replica, but only for 1 s, because a failover may make it the
                 // primary.
@@ -155,8 +159,9 @@ final class PrimaryDriver extends AbstractDataSource {
         }
 
         /**
-         * Opens a connection, and keeps secrets in the URL out of messages. A driver that cannot parse a URL reports or
-         * logs parts of it. {@code DriverManager} reports the whole URL if it finds no driver.
+         * Opens a connection without secrets in messages. A driver that cannot parse a URL reports or logs parts of it,
+         * so such a URL is rejected first. {@code DriverManager} reports the whole URL if it finds no driver, so its
+         * message is changed.
          */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {

@@ -13,7 +13,7 @@ import java.time.Duration;
  */
 public record ReplicaLag(String replica, Duration lag, long bytes) {
 
-    /** Combines two replicas: the larger lag, and the larger number of bytes. */
+    /** Combines two replicas of the same name. Keeps the larger lag, and the larger number of bytes. */
     ReplicaLag or(ReplicaLag other) {
         return new ReplicaLag(replica, lag.compareTo(other.lag) > 0 ? lag : other.lag, Math.max(bytes, other.bytes));
     }

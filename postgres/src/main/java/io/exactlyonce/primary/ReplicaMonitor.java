@@ -14,16 +14,15 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Reads how far the replicas are behind the primary, and logs at WARN if a failover may lose claims. This line is
- * logged again only if the danger has ended and returns. Each reading uses a connection of the claims' pool for a few
- * milliseconds.
+ * Reads how far the replicas are behind the primary, and logs at WARN if a failover may lose claims. As long as the
+ * danger lasts, the line is not repeated. Each reading uses a connection of the claims' pool for a few milliseconds.
  *
  * <p>Not guaranteed: an exact lag. The server measures the lag only while there are writes. If a replica stalls, its
  * lag may stay the same while the bytes that it has not replayed increase.
  */
 public final class ReplicaMonitor {
 
-    /** Limit of replicas that are reported, because each replica is a tag value of a gauge. */
+    /** At most this many replicas are reported, because each one has a gauge of its own. */
     static final int MAX_REPLICAS = 16;
 
     /**
@@ -59,8 +58,8 @@ public final class ReplicaMonitor {
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
         /**
-         * Returns the lag. If the replica has replayed everything, the lag is zero, even if the server still reports
-         * the delay of the last commit.
+         * Returns the lag; zero if the replica has replayed everything. The server itself may still report the delay of
+         * the last commit.
          */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
