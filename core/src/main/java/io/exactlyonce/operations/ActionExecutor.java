@@ -84,8 +84,8 @@ public record ActionExecutor(
     }
 
     /**
-     * Rejects a call within a transaction of the caller. The key would be completed first, and then the transaction
-     * could still roll back the action's writes.
+     * Rejects a call within a transaction of the caller. If such a call were permitted, its key would be completed, and
+     * the transaction could be rolled back later with everything that the action wrote.
      */
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {

@@ -76,9 +76,9 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed looks up the bean that counts the deliveries of listeners in observe mode. Called at each request
+     * @param observed counts the deliveries of listeners in observe mode; the bean is looked up at each request
      * @param claims the parked claims; {@code null} if the store cannot list them
-     * @param messages remembers the queues of parked keys' messages
+     * @param messages remembers from which queue the message of a parked key came
      * @param shown decides which callers see keys
      */
     public ExactlyOnceEndpoint(

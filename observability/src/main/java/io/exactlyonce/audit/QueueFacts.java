@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue's attributes
  * @param deadLetters the dead-letter queue's attributes; without values if there is none
  * @param unknown why an attribute could not be read; {@code null} if all were read
- * @param renewalRefusal {@link #DENIED} if the listener may not renew visibility timeouts; the error if this could not
- *     be tested; {@code null} if it may
+ * @param renewalRefusal why the listener cannot renew visibility timeouts: {@link #DENIED} or the error of the test;
+ *     {@code null} if it can
  * @param client settings of the listener's SQS client
  * @param p99 the 99th percentile of the listener's latencies; {@code null} if too few deliveries were measured
  */

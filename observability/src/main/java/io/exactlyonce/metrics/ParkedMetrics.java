@@ -32,7 +32,7 @@ public final class ParkedMetrics {
     /** The most scopes with their own gauges. */
     static final int MOST_SCOPES = 20;
 
-    /** The value of the tag {@code scope} for all scopes without their own gauges. */
+    /** The tag {@code scope} of the gauge that all other scopes share. */
     static final String OTHERS = "(others)";
 
     private static final Logger log = LoggerFactory.getLogger(ParkedMetrics.class);

@@ -50,8 +50,8 @@ final class Dispatcher {
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
     /**
-     * While a stop waits for handlers, it looks this often for handlers that have called the stop themselves. The stop
-     * must not wait for such a handler, because the handler waits for the stop.
+     * A stop waits for running handlers. At this interval, it checks whether one of them has called the stop itself.
+     * Such a handler waits for the stop, so the stop must not wait for it.
      */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
@@ -112,8 +112,7 @@ final class Dispatcher {
      * waits while many messages are not deleted yet.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // Usually the end of one handler starts the next one. This call is needed only if that failed because of a
-        // crash.
+        // Usually the end of a handler starts the next handler. If that crashed, this call starts the next one.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }

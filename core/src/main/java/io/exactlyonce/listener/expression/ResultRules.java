@@ -28,7 +28,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
         return purpose == Purpose.FINGERPRINT;
     }
 
-    /** @throws RuntimeException if unrelated messages have the same result */
+    /** @throws RuntimeException if messages that have nothing in common would get the same key or fingerprint */
     void requireOwn(Known result) {
         if (result.origin() == Origin.MESSAGE) {
             return;

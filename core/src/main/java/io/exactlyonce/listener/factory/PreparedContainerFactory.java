@@ -68,7 +68,7 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // Another prepared factory has called this one. The other one prepares the endpoint and the container.
+            // The factory that called this one has prepared the endpoint, and will prepare the container.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -115,8 +115,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // A container waits for the check of the claim store when it starts. This container does not start with the
-            // application. So the check is awaited now, because startup must fail if claims cannot be stored.
+            // Startup must fail if claims cannot be stored. Usually each container waits for that check when it starts,
+            // but this container does not start with the application. So its startup waits here.
             with.engine.readiness().run();
         }
     }

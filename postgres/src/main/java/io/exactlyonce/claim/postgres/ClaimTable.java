@@ -182,7 +182,10 @@ public final class ClaimTable {
                 .replace(PLACEHOLDER, table);
     }
 
-    /** Puts the table's name into a statement when the statement is first used. The table may not exist earlier. */
+    /**
+     * Puts the table's name into a statement when the statement is first used, because the table may be created after
+     * this object.
+     */
     public Supplier<String> later(String statement) {
         return SingletonSupplier.of(() -> sql(statement));
     }

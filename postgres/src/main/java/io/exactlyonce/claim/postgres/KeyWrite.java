@@ -5,7 +5,8 @@ import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Decision;
 
 /**
- * A request with the row of its key. The request is written only if nobody has changed the row since it was read.
+ * A claim request and the row of its key. The store writes the request's claim only if the row has not changed since it
+ * was read.
  *
  * @param row the row as it was read
  * @param decision what the request may do, given this row

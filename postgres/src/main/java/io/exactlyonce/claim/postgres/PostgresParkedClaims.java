@@ -45,7 +45,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     static final int HASHES = 100_000;
 
     /**
-     * The same settings as {@link Statements#SETTINGS}, and limits. With the limits, the connection is soon free again,
+     * The settings of {@link Statements#SETTINGS}, with shorter time limits, so that the connection is soon free again
      * even if another transaction keeps a row locked.
      */
     private static final String LIMITS = """

@@ -94,8 +94,8 @@ public final class Retention {
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /**
-     * Reads the age of the row that expires next, by the index on {@code expires_at}. This is the oldest row, unless
-     * the retention setting was changed.
+     * Reads the age of the row that expires next, which the index on {@code expires_at} finds. It is the oldest row,
+     * unless the retention was changed.
      */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
