@@ -104,10 +104,7 @@ class EverydayAdviceIT {
     @BeforeAll
     void start() {
         application = TestApplication.onQueues(
-                List.of("permitted", "denied", "deniedWithin"),
-                Map.of(),
-                Secured.class,
-                Advice.class);
+                List.of("permitted", "denied", "deniedWithin"), Map.of(), Secured.class, Advice.class);
     }
 
     @AfterAll

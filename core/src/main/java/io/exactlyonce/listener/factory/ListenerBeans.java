@@ -1,6 +1,5 @@
 package io.exactlyonce.listener.factory;
 
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import java.util.LinkedHashSet;
