@@ -4,14 +4,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's answers to renewals or resolutions of claims. Each claim is granted, unanswered or lost. Lost claims no
- * longer hold their keys, and are in neither of the two sets.
+ * A store's answers to renewals or resolutions of claims. A claim that is in neither set is lost: it no longer holds
+ * its key.
  *
  * @param granted the claims whose renewal or resolution is stored
  * @param unanswered the claims that got no answer, for example because another transaction locks their rows. They may
  *     still hold their keys, so the caller can repeat the call for them
- * @param failure the exception that left claims unanswered; {@code null} if all claims are answered, or if other
- *     transactions only lock their rows
+ * @param failure the exception because of which claims got no answer; {@code null} if all claims are answered, or if
+ *     the only reason is that other transactions lock rows
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,

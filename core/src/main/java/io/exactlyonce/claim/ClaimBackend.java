@@ -24,12 +24,16 @@ public interface ClaimBackend {
     /** Starts a check of the store in the background. Does nothing if a check is running or has already passed. */
     default void beginCheck() {}
 
-    /** Waits for the check of the store. Throws the check's exception if claims cannot be stored. */
+    /**
+     * Waits for the check of the store.
+     *
+     * @throws RuntimeException the check's exception, if claims cannot be stored
+     */
     default void requireReady() {}
 
     /**
-     * Returns whether a check of the store has passed. Periodic tasks, such as the deletion of old claims, do nothing
-     * until then. So an application that never claims a key needs no database.
+     * Returns whether a check of the store has passed. Before that, periodic tasks (for example the deletion of old
+     * claims) do nothing. So an application that never claims a key needs no database.
      */
     default boolean isReady() {
         return true;
@@ -44,9 +48,8 @@ public interface ClaimBackend {
     }
 
     /**
-     * Returns the shortest time that opening a connection has taken so far. The audit compares it with the lease: a
-     * renewal may have to open a new connection before the lease expires. Empty if no time is known yet, or if claims
-     * need no connection.
+     * Returns the time in which the fastest connection so far was opened. A renewal may have to open a connection, so
+     * the queue audit compares this time with the lease. Empty if no connection was opened yet, or if claims need none.
      */
     default Optional<Duration> shortestConnectTime() {
         return Optional.empty();

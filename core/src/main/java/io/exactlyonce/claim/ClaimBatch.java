@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * Resolutions and claim requests of many callers, which are sent to the store in one call.
  *
- * @param resolutions how earlier claims ended; at most one per claim
+ * @param resolutions completions, releases and parkings of earlier claims; at most one per claim
  * @param claims requests for keys
  */
 public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> claims) {

@@ -6,11 +6,11 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes unique ids for claims. {@link UUID#randomUUID()} would be slower, because all its callers wait for one lock.
+ * Makes unique ids for claims. This is faster than {@link UUID#randomUUID()}, whose callers all wait for one lock.
  *
- * <p>Guaranteed: ids are unique. A counter makes them differ within a process, and random bits between processes.
- * Processes that are restored from one snapshot start with the same counter and random bits, so ids also contain the
- * time.
+ * <p>Guaranteed: ids are unique. A counter distinguishes the ids of one process, and random bits distinguish processes.
+ * If processes are restored from one snapshot, their counters and random bits are equal, but the time distinguishes
+ * their ids.
  *
  * <p>Not guaranteed: that nobody can guess an id. Ids are not secrets.
  */
@@ -20,10 +20,7 @@ public final class ClaimIdGenerator {
     private static final long PROCESS = RANDOM.nextLong();
     private static final AtomicLong COUNTER = new AtomicLong(RANDOM.nextLong());
 
-    /**
-     * Multiplier that spreads the low bits of the time over all bits of the id. The number is odd, so that two
-     * different times never have the same product.
-     */
+    /** Spreads the time over all bits of the id. An odd factor gives different times different products. */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private static final long VERSION_BITS = 0xF000L;

@@ -105,8 +105,7 @@ public sealed interface ClaimOutcome {
     /**
      * Another claim holds the key.
      *
-     * @param leaseRemaining the time until the other claim's lease expires, by the store's clock. A renewal extends the
-     *     lease
+     * @param leaseRemaining the time until the other claim's lease expires if it is not renewed, by the store's clock
      * @param isForOtherPayload whether the other claim is known to have another payload fingerprint
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {

@@ -25,7 +25,10 @@ public record ClaimRequest(
 
     private static final int FINGERPRINT_LENGTH = 64;
 
-    /** Says what to do with a key in doubt. Its earlier owner died or was stopped, and may have had effects. */
+    /**
+     * Says whether a request gets a key in doubt, or parks it. An earlier owner of such a key died or was stopped, and
+     * may have had effects.
+     */
     public enum InDoubt {
         /** The request gets the key. The outcome says that the key is in doubt. */
         TAKE_OVER,

@@ -6,18 +6,15 @@ import org.jspecify.annotations.Nullable;
 /** Tells the store how a claim ended: it was completed, released or parked. */
 public sealed interface ClaimResolution {
 
-    /**
-     * Maximum length of an error or a reason, in characters. Longer texts are cut, because every later write of the key
-     * may copy the text.
-     */
+    /** Maximum length of an error or a reason, in characters. Longer texts are cut. */
     int MAX_ERROR_LENGTH = 1_000;
 
     /** Returns the claim to resolve. */
     ClaimId claim();
 
     /**
-     * Returns whether the handler was stopped from outside (for example by an interrupt). Such a handler may have had
-     * effects that nobody recorded.
+     * Returns whether the handler was stopped while it ran, for example by an interrupt. It may then have had effects
+     * that nobody recorded.
      */
     default boolean inDoubt() {
         return false;
@@ -40,7 +37,7 @@ public sealed interface ClaimResolution {
      *
      * @param error why the claim was released, for operators; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
-     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that nobody recorded
+     * @param inDoubt whether the handler was stopped while it ran, and may have had effects that nobody recorded
      * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Released(ClaimId claim, String error, boolean inDoubt, boolean threw) implements ClaimResolution {
@@ -60,7 +57,7 @@ public sealed interface ClaimResolution {
      *
      * @param reason why the claim was parked, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
-     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that nobody recorded
+     * @param inDoubt whether the handler was stopped while it ran, and may have had effects that nobody recorded
      * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Parked(ClaimId claim, String reason, boolean inDoubt, boolean threw) implements ClaimResolution {

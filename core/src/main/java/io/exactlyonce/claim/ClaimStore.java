@@ -8,8 +8,8 @@ import java.util.Set;
 /**
  * Stores claims. Implementations must be thread-safe.
  *
- * <p>Each method takes several claims or keys, and decides each of them atomically, independently of the others. For
- * each key, a store guarantees by its own clock:
+ * <p>Each method takes several claims or keys. Each of them is decided atomically, and independently of the others.
+ * Leases expire by the store's own clock. For each key, a store guarantees:
  *
  * <ul>
  *   <li>At most one claim holds the key.
@@ -18,10 +18,11 @@ import java.util.Set;
  *   <li>Fencing tokens only increase.
  * </ul>
  *
- * <p>If a method throws, each of its writes may or may not have happened. The caller can repeat the call with the same
- * arguments. If {@link #renew} or {@link #resolve} gets an answer for some claims only, it returns normally, and names
- * the others in {@link ClaimAnswers#unanswered()}. In contrast, {@link #claim} returns an outcome for every request, or
- * throws.
+ * <p>If a method throws, all, some or none of its writes may have happened. The caller can repeat the call with the
+ * same arguments.
+ *
+ * <p>{@link #renew} and {@link #resolve} do not throw if only some claims get no answer. They name these claims in
+ * {@link ClaimAnswers#unanswered()}. In contrast, {@link #claim} returns an outcome for every request, or throws.
  */
 public interface ClaimStore {
 
@@ -32,19 +33,19 @@ public interface ClaimStore {
      *   <li>The key was never claimed.
      *   <li>The key's last claim was released.
      *   <li>The lease of the key's claim has expired.
-     *   <li>The request is repeated, and its {@code claimId} already holds the key. The lease begins again, even if it
+     *   <li>The request is repeated: the claim with its id already holds the key. The lease begins again, even if it
      *       has expired.
      * </ul>
      *
-     * <p>If the key's last claim has the request's {@code claimId} and was released, the outcome is {@link
-     * ClaimOutcome.HeldElsewhere}. A caller that still needs the key uses a new id.
+     * <p>A released claim cannot get its key again. If a request repeats the id of the key's last claim, and that claim
+     * was released, the outcome is {@link ClaimOutcome.HeldElsewhere}. A caller that still needs the key uses a new id.
      *
      * <p>A key is in doubt if its lease has expired, or if a claim of the key was released as in doubt. A request with
      * {@link ClaimRequest.InDoubt#PARK} parks such a key instead of acquiring it, unless an operator has released the
      * key.
      *
-     * <p>Several requests may name the same key. If none of them holds the key yet, the first one can acquire it, and
-     * the others are answered as held elsewhere.
+     * <p>Several requests may name the same key. If none of them holds the key yet, only the first one can acquire it.
+     * The outcome of the others is then {@link ClaimOutcome.HeldElsewhere}.
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
@@ -55,7 +56,8 @@ public interface ClaimStore {
     /**
      * Extends leases. Even an expired lease is extended if no other claim has taken the key over.
      *
-     * @return the claims that hold their keys, and the claims that got no answer. All other claims have lost their keys
+     * @return the claims that hold their keys, and the claims that got no answer. A claim that is in neither set has
+     *     lost its key
      */
     ClaimAnswers renew(List<LeaseRenewal> renewals);
 
@@ -67,20 +69,21 @@ public interface ClaimStore {
      *   <li>A released key can be acquired at once.
      *   <li>If a completed claim is completed again, the first result is kept.
      *   <li>If a parked claim is parked again, the first reason is kept.
-     *   <li>If the attempt threw, the key's failures increase by one. A repeated resolution adds nothing more.
+     *   <li>If the attempt threw, the key's failures increase by one. If the resolution is repeated, they do not
+     *       increase again.
      * </ul>
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is stored, and the claims that got no answer. Completions and parkings of an
-     *     earlier call count as stored. All other claims have lost their keys
+     * @return the claims whose resolution is stored, and the claims that got no answer. A claim that is in neither set
+     *     has lost its key. If an earlier call has already completed or parked a claim, its resolution counts as stored
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without that result
      */
     ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);
 
     /**
-     * Looks up the states of keys without claiming them. The states are current, and not those of a replica that lags
-     * behind. Still, a state may change before the caller gets it: only {@link #claim} decides who gets the key. For a
-     * completed key, the state contains the payload fingerprint.
+     * Looks up the states of keys without claiming them. The store reads current data, and not a replica that lags
+     * behind. A state may still change before the caller sees it, so only {@link #claim} decides who gets a key. The
+     * state of a completed key contains the payload fingerprint.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
      * @return a state for each key. Keys that can never be stored are {@link KeyState#FREE}
@@ -88,8 +91,8 @@ public interface ClaimStore {
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
     /**
-     * Resolves claims and then claims keys, in one call. A key that this call releases can also be acquired by it. If a
-     * store can do both in fewer requests, it should override this method.
+     * Resolves claims, and then claims keys. If a resolution releases a key, a request of the same call can acquire it.
+     * A store that can do both in fewer requests should override this method.
      *
      * @throws IllegalArgumentException if one of the resolutions or requests can never be stored
      */
@@ -101,8 +104,8 @@ public interface ClaimStore {
     }
 
     /**
-     * Returns the end of the error message for handlers that call {@code Claim.fence()} although this store is not a
-     * {@link FencingClaimStore}. The text says what to do instead.
+     * Returns advice for handlers that call {@code Claim.fence()} although this store is not a
+     * {@link FencingClaimStore}. The error message ends with this text.
      */
     default String insteadOfFence() {
         return "give Claim.fencingToken() to a system that refuses stale writers";

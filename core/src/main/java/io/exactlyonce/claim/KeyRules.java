@@ -10,8 +10,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks values that are used as idempotency keys. A value is refused if two messages could get the same key by
- * accident, or if one message could get two different keys.
+ * Checks values that are used as idempotency keys. Refuses a {@code double}, for example, because rounding could give
+ * two messages the same key. Refuses most objects, because their text may differ in each JVM.
  */
 public final class KeyRules {
 
@@ -91,7 +91,7 @@ public final class KeyRules {
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
-    /** Returns whether UTF-8 can encode a text. Only surrogates can be a problem, so other texts need no encoder. */
+    /** Returns whether a text contains no half of a surrogate pair. */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -109,8 +109,8 @@ public final class KeyRules {
     }
 
     /**
-     * Returns whether {@link #toFingerprint} accepts values of a class. Pass {@code Long.class}, and not {@code
-     * long.class}. Lists are accepted, although a list may have entries that are refused later.
+     * Returns whether {@link #toFingerprint} accepts values of a class. Pass {@code Long.class}, and not
+     * {@code long.class}. Returns true for lists, although {@link #toFingerprint} may refuse an entry of the list.
      */
     public static boolean canBeFingerprint(Class<?> type) {
         return canBeCompared(type) || List.class.isAssignableFrom(type);

@@ -8,9 +8,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key's state as its store has just read it. {@link #decide} finds the outcome of a request from it, in the same way
- * for all stores. The store then writes the decision, on condition that the key is unchanged. If the key has changed,
- * the store reads the key and decides again.
+ * The state of a key that the store has just read. {@link #decide} decides with it whether a claim request gets the
+ * key, by the same rules for all stores. The store then writes the decision if the key is unchanged. If another writer
+ * has changed the key, the store reads it again and repeats the decision.
  *
  * @param status the stored status of the key
  * @param claimId the last claim of the key
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param cleared whether an operator has released the key since the last claim
  * @param leaseRemaining the time until the last claim's lease expires, by the store's clock; zero or negative if it has
  *     expired
- * @param nextToken the token of the next claim, greater than {@code fencingToken}
+ * @param nextToken the token for a new claim of the key, greater than {@code fencingToken}
  * @param fingerprint the payload fingerprint of the last claim, or {@code null} if it is not known
  * @param result the stored result as JSON, or {@code null} if there is none
  * @param failures how many attempts threw an exception. If an operator releases the key, the number restarts at 0
@@ -80,7 +80,7 @@ public record KeySnapshot(
     }
 
     /**
-     * Decides on a request. The first row that applies decides:
+     * Decides on a request, by the first row of this table that applies:
      *
      * <table>
      * <caption>Decisions</caption>
@@ -93,7 +93,8 @@ public record KeySnapshot(
      * of the lease</td></tr>
      * <tr><td>was last held by the request's own claim, which was released</td><td>refuse</td><td>held elsewhere,
      * because a released claim never holds its key again</td></tr>
-     * <tr><td>is in doubt, no operator has released it, and the request parks</td><td>park</td><td>parked</td></tr>
+     * <tr><td>is in doubt, no operator has released it, and the request says {@code PARK}</td><td>park</td><td>parked
+     * </td></tr>
      * <tr><td>was released, or its lease has expired</td><td>take over</td><td>acquired</td></tr>
      * </table>
      */
@@ -152,8 +153,8 @@ public record KeySnapshot(
     }
 
     /**
-     * Returns whether the next claim of a free key is in doubt. If a free key is still {@code HELD}, its owner reported
-     * nothing before the lease expired.
+     * Returns whether the next claim of this free key is in doubt. The status {@code HELD} means here that the lease
+     * expired before the owner reported how its claim ended.
      */
     private boolean isNextInDoubt() {
         return inDoubt || status == KeyStatus.HELD;

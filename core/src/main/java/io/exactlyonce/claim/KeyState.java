@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current state of a key, for deliveries that wait until they can claim the key.
+ * Tells deliveries that wait for a key whether they can claim it now.
  *
  * @param fingerprint the payload fingerprint of a completed key; {@code null} for other keys, or if it is not known
  */
@@ -24,7 +24,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
         PARKED
     }
 
-    /** Keeps the fingerprint of completed keys only. Other keys may be claimed for another payload next. */
+    /** Drops the fingerprint of keys that are not completed. Such a key may be claimed for another payload next. */
     public KeyState {
         fingerprint = status == Status.COMPLETED ? fingerprint : null;
     }

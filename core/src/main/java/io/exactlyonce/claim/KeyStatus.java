@@ -1,11 +1,11 @@
 package io.exactlyonce.claim;
 
 /**
- * The stored status of a key. In contrast, {@link KeyState.Status} also depends on the time: when a lease expires, the
- * status is still {@code HELD}, but the state becomes {@code FREE}.
+ * The stored status of a key. If a lease expires, its key is still stored as {@code HELD}, although the
+ * {@link KeyState.Status} of the key is now {@code FREE}.
  */
 public enum KeyStatus {
-    /** A claim holds the key. This status stays when the lease expires, because nothing is written then. */
+    /** A claim holds the key, or its lease has expired. Nothing is written when a lease expires. */
     HELD,
     /** The key's effect has happened. */
     COMPLETED,

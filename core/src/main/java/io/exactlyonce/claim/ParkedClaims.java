@@ -22,18 +22,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Operators' calls must not delay claims, so they may have to wait for each other. A call that waits too long throws
  * {@link ClaimStoreBusyException}, and changes nothing.
  *
- * <p>An operator decides about a claim that was listed before. Only the first decision about a claim has an effect. If
- * a call throws another exception, its decision may or may not be stored. The operator must then read the key again.
+ * <p>Two operators may decide about the same claim. Only the first decision has an effect.
+ *
+ * <p>If a call throws any other exception, its decision may or may not be stored. The operator must then read the key
+ * again.
  */
 public interface ParkedClaims {
 
-    /** Page size of a lookup for which the store has no index. */
+    /** Number of claims that a lookup reads at a time if the store has no index for it. */
     int PAGE = 1_000;
 
-    /** Maximum number of pages of such a lookup. Together, they have at most 100,000 claims. */
+    /** Maximum number of pages that a lookup without an index reads: 100,000 claims in all. */
     int PAGES = 100;
 
-    /** Text between an exception's class and its message, in the reason of a parked claim. */
+    /** Separates the exception's class from its message in the reason of a parked claim. */
     String END_OF_CLASS = ": ";
 
     /**
@@ -82,8 +84,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the text by which reasons for parking can be grouped: the exception's class. If the reason names no
-     * exception, returns the whole reason.
+     * Returns the exception's class that a reason for parking begins with, so that parked claims can be grouped by it.
+     * Returns the whole reason if it names no exception.
      */
     static String classOf(String reason) {
         int end = reason.indexOf(END_OF_CLASS);
@@ -121,8 +123,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Lists the parked claims that a filter admits, oldest first. By default, at most 100,000 claims are searched,
-     * beginning at the filter's earliest time.
+     * Lists the parked claims that a filter admits, oldest first. By default, the search begins with the claims parked
+     * at the filter's {@code from}, and ends after 100,000 claims.
      *
      * @param limit maximum number of claims
      */
@@ -139,8 +141,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns an artificial claim that is sorted just before all claims of this time. A list that begins after it
-     * contains them all. Returns {@code null} if there is no time.
+     * Returns an artificial claim, after which {@link #list} begins with the claims parked at this time. Returns
+     * {@code null} if there is no time.
      */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
@@ -177,7 +179,7 @@ public interface ParkedClaims {
         return scopes.values();
     }
 
-    /** Passes parked claims to {@code goesOn} until it returns false, or {@value #PAGES} pages are read. */
+    /** Passes parked claims to {@code goesOn} one by one, until it returns false or {@value #PAGES} pages are read. */
     private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
         List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
@@ -191,8 +193,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a query for the store's own console, with which an operator finds the key of a hash, even if it is not
-     * parked. Empty if the store has no such query.
+     * Returns a query that an operator can run in the store's own console to find the key of a hash. The query also
+     * finds keys that are not parked. Empty if the store has no such query.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -206,8 +208,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * Finds the claim of a key by the hash that logs show. Works for all keys that {@link #findByKeyHash} finds. Some
-     * stores also find keys that are not parked. The cost of a call is limited, even in a large table.
+     * Finds the claim of a key by the hash that logs show. Every store finds the parked keys that
+     * {@link #findByKeyHash} finds, and some stores find other keys, too. A call is cheap even in a large table,
+     * because the search is limited.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
@@ -236,9 +239,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys, with few requests to the store. The next attempt acquires the key, even if its listener
-     * parks keys in doubt. The outcome says whether the key is in doubt. Attempts keep their numbers, and the number of
-     * failures restarts at 0.
+     * Releases parked keys, with few requests to the store. The next attempt acquires a released key, even if the key
+     * is in doubt and the listener parks such keys. The number of attempts is kept, and the number of failures restarts
+     * at 0.
      *
      * @param claims without duplicates. Two claims may have the same key, but at most one of them can be parked
      * @return the claims that were parked before this call

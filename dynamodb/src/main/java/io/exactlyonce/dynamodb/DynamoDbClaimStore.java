@@ -26,15 +26,15 @@ import org.jspecify.annotations.Nullable;
  * thread, until the answers arrive.
  *
  * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Every write
- * has a condition, so a claim that lost its key changes nothing. The conditions do not depend on a clock.
+ * has a condition that depends on no clock. So a claim that lost its key changes nothing.
  *
  * <p>Not guaranteed:
  *
  * <ul>
- *   <li>A lease may end too early. If the clocks of DynamoDB's front ends differ by more than {@code
- *       exactly-once.dynamodb.clock-error}, a key may be taken over before its lease has expired.
- *   <li>Nothing is guaranteed in a global table with eventual consistency, or after the table was restored from a
- *       backup. For example, a completed key may be acquired again.
+ *   <li>If the clocks of DynamoDB's front ends differ by more than {@code exactly-once.dynamodb.clock-error}, a key may
+ *       be taken over before its lease has expired.
+ *   <li>In a global table with eventual consistency, or after the table was restored from a backup, nothing is
+ *       guaranteed. For example, a completed key may be acquired again.
  * </ul>
  */
 public final class DynamoDbClaimStore implements ClaimStore {
@@ -46,8 +46,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * Maximum size of a batch: two full requests. If a key is throttled, all calls of its batch wait, so larger batches
-     * would delay more calls.
+     * Maximum size of a batch: two full requests. If DynamoDB throttles one key, all calls of the batch wait, so a
+     * larger batch would delay more calls.
      */
     public static final int LARGEST_BATCH = 50;
 

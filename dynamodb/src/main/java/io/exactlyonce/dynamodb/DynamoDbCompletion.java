@@ -29,10 +29,11 @@ public final class DynamoDbCompletion {
     }
 
     /**
-     * Returns the item that completes a claim, for use in one transaction. A repeated transaction needs a new item.
+     * Returns an item that completes a claim, to be added to one transaction. If the transaction is repeated, it needs
+     * a new item.
      *
-     * <p>If the claim no longer holds its key, DynamoDB cancels the transaction. Its cancellation reason for this item
-     * is {@code ConditionalCheckFailed}.
+     * <p>If the claim no longer holds its key, DynamoDB cancels the transaction. The cancellation reason of this item
+     * is then {@code ConditionalCheckFailed}.
      */
     public TransactWriteItem of(Claim claim) {
         return statements.completion(claim, null);

@@ -26,8 +26,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the parked items of the claim table, and stores operators' decisions about them. Lists and lookups by hash use
- * an index, which DynamoDB updates shortly after the table.
+ * Lists the parked items of the claim table, and stores operators' decisions about them. Lists, and lookups by hash,
+ * read an index that lags a moment behind the table.
  *
  * <p>Guaranteed: a list contains only claims that are parked at the time of the call. {@link #find} and both decisions
  * use current data.
@@ -73,8 +73,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                     await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
-                // The index may lag behind the table. If the claim was decided since, its entry is left out. The same
-                // is true if the key was parked again, at a later position.
+                // The index may lag behind the table. An entry is skipped if its key is no longer parked. It is also
+                // skipped if the key was parked again, because a newer entry of the key follows.
                 if (item != null
                         && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {

@@ -38,20 +38,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles the part of a call that concerns one key. First come resolutions and renewals, one by one, and then claim
- * requests. This class decides which write is sent next, and interprets the answers. Used by one thread at a time.
+ * Decides which writes a call sends for one key, and interprets the answers. Resolutions and renewals come first, one
+ * by one, and then claim requests. Used by one thread at a time.
  *
- * <p>Claim requests are first sent as the insert of a new item. If the key already has an item, DynamoDB refuses the
- * insert, and the item is read. {@link KeySnapshot} then decides: either the requests are answered at once, or the item
- * is updated, on condition that it is unchanged. If it has changed, the decision is repeated with the new item.
+ * <p>A claim request is first sent as the insert of a new item. If the key already has an item, DynamoDB refuses the
+ * insert, and the item is read. {@link KeySnapshot} then decides about the request. If a write is needed, the item is
+ * updated, on condition that it is unchanged. If another worker has changed the item, the decision is repeated with the
+ * new item.
  */
 final class KeyWork implements Rounds.Work {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
     /**
-     * A call fails if it finds the item changed more often than this. Competing workers alone would change an item only
-     * a few times.
+     * A claim request fails if other workers change the item more often than this meanwhile. Competing workers normally
+     * change an item only a few times.
      */
     private static final int MOST_LOOKS = 20;
 
@@ -76,8 +77,8 @@ final class KeyWork implements Rounds.Work {
      * A change to an existing claim: a resolution, a renewal, or an operator's decision.
      *
      * @param renewal the renewal; {@code null} for other changes
-     * @param status the item's status after the change. If the item already has this status, the change was done by an
-     *     earlier call. {@code null} if a repeated change is not recognized
+     * @param status the item's status after the change. If the item already has it, an earlier call has made the
+     *     change. {@code null} if such an earlier call cannot be recognized
      */
     private record Change(
             ClaimId claim,
@@ -86,9 +87,8 @@ final class KeyWork implements Rounds.Work {
             @Nullable KeyStatus status) {
 
         /**
-         * Returns whether the change need not be written. It may already be done. A renewal is also needless if an
-         * application transaction has completed the claim. The claim is then not lost, although its handler is still
-         * running.
+         * Returns whether the change need not be written, because it is already done. A renewal is also needless if an
+         * application transaction has completed the claim while its handler is still running.
          */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
@@ -124,8 +124,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the status that shows that a completion or parking is already done. Returns {@code null} for a release,
-     * because a repeated release counts as lost.
+     * Returns the status that an item has after a completion or parking. Returns {@code null} for a release, because a
+     * repeated release counts as lost.
      */
     private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
@@ -221,8 +221,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether a lease may have been written with a wrong end, because later responses contradict the clock. The
-     * caller then writes the lease again, without an end.
+     * Returns whether a lease may have been written with a wrong end, because DynamoDB's responses contradict each
+     * other. The caller then writes the lease again, without an end.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -235,7 +235,10 @@ final class KeyWork implements Rounds.Work {
                         "DynamoDB did not accept a write: " + ((Again) answer).reason(), null);
     }
 
-    /** Decides the next write. If no write is needed, answers all claim requests, and returns {@code null}. */
+    /**
+     * Decides about all claim requests. Returns the write for them. If they need no write, answers them, and returns
+     * {@code null}.
+     */
     private @Nullable Step decide(@Nullable ClaimItem seen) {
         if (seen == null) {
             ClaimRequest first = requests.get(0);
@@ -252,8 +255,8 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // If a request is repeated, its caller counts the lease from the new call. The stored lease must therefore
-            // begin again.
+            // The caller of a repeated request counts the lease from the repetition, so the stored lease begins again,
+            // too.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
@@ -261,8 +264,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Chooses the decision to write, and returns its position. If a request already holds the key, its decision is
-     * chosen. If none does, the first one that is not a refusal is chosen. Returns -1 if all requests are refused.
+     * Returns the position of the decision that is written: the one of a request that already holds the key, or else
+     * the first one that is not a refusal. Returns -1 if all requests are refused.
      */
     private static int winner(List<Decision> decisions) {
         int winner = -1;
@@ -281,7 +284,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the outcome of the next claim request. Each call returns another outcome, in the order of the requests.
+     * Removes and returns the next outcome, in the order of the claim requests.
      *
      * @throws RuntimeException if the requests got no answer, or if the key's item cannot be read
      */
@@ -293,10 +296,10 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Collects the answers to all changes. Claims that are neither granted nor unanswered are lost.
+     * Joins the answers to all resolutions, renewals and operators' decisions.
      *
-     * @throws RuntimeException if no claim got an answer. Nothing is thrown if locks of application transactions are
-     *     the only reason
+     * @throws RuntimeException if no claim got an answer, unless the only reason is that application transactions lock
+     *     the items
      */
     static ClaimAnswers answers(Collection<KeyWork> works) {
         Set<ClaimId> granted = new HashSet<>();

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks the claim store at startup, before the first listener container polls its queue. The first container starts
- * the check, after the application's database migrations. While the check runs, containers look up their queues. In an
- * application without exactly-once listeners, no check runs, and the store is not called.
+ * Checks at startup that the store can keep claims, before the first listener container polls its queue. The first
+ * container starts the check, so the application's database migrations are already done. Without exactly-once
+ * listeners, no check runs, and the store is not called.
  *
  * <p>Only one check runs at a time, on its own thread, and all callers that wait get its result. If the check fails,
  * the next caller starts another one. If it passes, it is not repeated.
@@ -32,8 +32,7 @@ public final class ReadinessCheck implements AutoCloseable {
     private @Nullable Thread thread;
 
     /**
-     * @param lookUp finds the store, and throws if there is none. Runs on the caller's thread, because it may create
-     *     beans
+     * @param lookUp throws if there is no store. Runs on the caller's thread, because it may create beans
      * @param check throws if claims cannot be stored
      */
     public ReadinessCheck(Runnable lookUp, Runnable check) {
@@ -75,8 +74,7 @@ public final class ReadinessCheck implements AutoCloseable {
     }
 
     /**
-     * Logs the failure at ERROR if no container waits for the check. Otherwise it would be reported only when a
-     * container starts, perhaps hours later.
+     * Logs the failure at ERROR if no container waits for the check. A container that waits reports the failure itself.
      */
     private RuntimeException reported(RuntimeException failure) {
         if (!awaited && !closed) {
@@ -100,14 +98,14 @@ public final class ReadinessCheck implements AutoCloseable {
     }
 
     /**
-     * Returns whether a check has passed. Always false in an application without listeners, because it never checks.
+     * Returns whether a check has passed. Stays false in an application without listeners, because no check runs there.
      */
     public boolean hasPassed() {
         return passed;
     }
 
     /**
-     * Interrupts a running check, and waits up to 5 s until it ends. If it hangs, it ends a little later, when the
+     * Interrupts a running check, and waits up to 5 s until it ends. A check that ignores the interrupt ends when the
      * caller closes its connection.
      */
     @Override

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The state of a key's claim as a store keeps it. The handler's result is left out. */
+/** Details of a claim that a store shows to operators, without the handler's result. */
 public record StoredClaim(
         ClaimDetails.Status status,
         UUID claimId,

@@ -6,12 +6,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Lets operators' calls reach the store only one after the other, so that many callers need only one connection. A
- * store has one instance for lookups and one for decisions.
+ * Runs operators' calls to the store one after the other, so that they need only one connection. A store has one
+ * instance for lookups and one for decisions.
  */
 public final class Turns {
 
-    /** Limit of the wait for a turn, in seconds. A claim may wait as long for a connection. */
+    /** Limit of the wait for a turn, in seconds. */
     private static final long LONGEST_WAIT_SECONDS = 3;
 
     private final Semaphore turn = new Semaphore(1, true);

@@ -20,10 +20,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The queue of {@link GroupCommitClaimStore}. Calls wait here until a thread (a flusher) takes them as a batch and
- * sends them to the store. In a batch, resolutions come before claims. All requests of a call are in the same batch.
+ * sends the batch to the store. In a batch, resolutions come before claims. A call is never split between batches.
  *
- * <p>A call must wait while a batch with one of its keys is being sent. Two calls for the same key may share a batch
- * only if both are claims. Therefore:
+ * <p>While a batch is being sent, all other calls for its keys wait. A batch may contain several claims of one key. If it
+ * contains a resolution of a key, it contains no other request for this key. Therefore:
  *
  * <ul>
  *   <li>A release cannot overtake the claim that it releases.
@@ -34,28 +34,28 @@ import java.util.concurrent.locks.ReentrantLock;
 final class CommitQueue {
 
     /**
-     * If a call waits longer than this while a batch is being sent, the flusher of that batch counts as stuck. Another
-     * flusher then takes the waiting calls. A batch normally takes a few milliseconds.
+     * Time for which a call waits while another batch is being sent. After this time, the flusher of that batch counts
+     * as stuck, and another flusher takes the waiting calls. A batch normally takes a few milliseconds.
      */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * Delay of resolutions that no caller waits for, so that they can share a batch. Quick handlers of one poll end
-     * within this time. A batch takes longer, so the delay costs little.
+     * Delay of resolutions that no caller waits for. Quick handlers of one poll end within this time, so their
+     * resolutions share a batch. The delay costs little, because sending a batch takes longer.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**
-     * A second flusher helps if the waiting requests fill at least an eighth of a batch. With fewer requests, it would
-     * only split one batch into two smaller ones.
+     * If the waiting requests fill an eighth of a batch, a second flusher sends them while the first one is busy. Fewer
+     * requests wait for each other, because one batch is cheaper than two small ones.
      */
     private static final int HELP_FROM = 8;
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
     /**
-     * Limit of the total length of all results in a batch, in characters. If the results of a single call are longer,
-     * they are sent without other resolutions.
+     * Limit of the total length of all results in a batch, in characters. A call whose own results are longer is sent
+     * without other resolutions.
      */
     private static final int MAX_WEIGHT = 4_000_000;
 
@@ -72,8 +72,8 @@ final class CommitQueue {
     private boolean closed;
 
     /**
-     * True if the last resolutions that were sent came from a single call. The load is then low, and a wait for more
-     * calls would only cost time.
+     * True if the previous resolutions were those of a single call. Few calls arrive then, and waiting for more would
+     * only cost time.
      */
     private boolean wasAlone;
 
@@ -110,8 +110,8 @@ final class CommitQueue {
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // A batch may be due although no call can be sent yet, because the keys of all waiting calls are being
-                // sent.
+                // All waiting calls may have keys that are being sent. Then no batch can be taken, although it is time
+                // for one.
                 awaitWork(wait <= 0 ? STUCK_NANOS : wait);
             }
         } finally {
@@ -137,12 +137,11 @@ final class CommitQueue {
      * Returns the time at which a flusher should take the next batch, by the clock. A time in the past means at once.
      *
      * <ul>
-     *   <li>If the queue is closed, or if many calls wait, the next batch is taken at once.
-     *   <li>While a batch is being sent, calls gather for the next one. If the oldest call waits too long, the sending
-     *       flusher is stuck, and another flusher takes the next batch.
-     *   <li>If no batch is being sent, and a caller waits for an answer, all waiting calls are taken at once.
-     *   <li>If no caller waits, resolutions gather for a moment, because quick handlers of one poll end together. If
-     *       the previous resolution was alone in its batch, they do not gather.
+     *   <li>If the queue is closed, or many calls wait: at once.
+     *   <li>If a batch is being sent: when the oldest call has waited for {@link #STUCK_NANOS}.
+     *   <li>If no batch is being sent, and a caller waits for an answer: at once.
+     *   <li>If no caller waits: when the oldest resolution has waited for {@link #GATHER_NANOS}. If the previous
+     *       resolutions were those of a single call, at once.
      * </ul>
      */
     long nextFlushAt() {
@@ -213,7 +212,7 @@ final class CommitQueue {
     /**
      * Moves waiting claims into a batch. A batch may contain several claims of one key.
      *
-     * @param before the number of resolutions in the batch
+     * @param before how many resolutions the batch already contains
      */
     private void moveClaims(List<QueuedCall> batch, int before) {
         Set<ClaimKey> blocked = new HashSet<>(beingSent);
@@ -247,8 +246,8 @@ final class CommitQueue {
     }
 
     /**
-     * Removes the calls that have waited for at least this time, and returns them. Calls that are being sent are not
-     * affected.
+     * Removes and returns the calls that have waited this long or longer. Calls that are already being sent are not
+     * removed.
      */
     List<QueuedCall> removeOlderThan(long nanos) {
         lock.lock();
@@ -284,10 +283,10 @@ final class CommitQueue {
     /**
      * A call, and the future that its caller waits for.
      *
-     * @param asked only resolutions, or only claims
+     * @param asked resolutions or claims, never both
      * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
      * @param since when the call was made, by the clock
-     * @param answer the caller's future, which is completed by the thread that takes the call out of the queue
+     * @param answer the caller's future. The thread that takes the call out of the queue completes it
      */
     record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {

@@ -24,9 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Sends the calls of many threads to the store in shared batches (group commit), without blocking these threads. Calls
- * wait in a {@link CommitQueue}. Threads of this class, called flushers, take them from there in batches. If many calls
- * arrive, the batches become larger.
+ * Sends the calls of many threads to the store in shared batches (group commit), without blocking these threads. A call
+ * waits in a {@link CommitQueue}, until a thread of this class (a flusher) takes it from there in a batch. The batches
+ * are larger if more calls arrive.
  *
  * <p>Guaranteed, in addition to the store's guarantees:
  *
@@ -35,15 +35,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *   <li>Calls for the same key are sent one after the other. They share a batch only if all of them are claims.
  *   <li>If the store rejects a call as invalid, the other calls of the batch do not fail. If another transaction locks
  *       the row of a resolution, only this resolution gets no answer.
- *   <li>A call's future completes only after the store has finished with the call. So if a caller waits for the future
- *       of a claim and then sends the release, the claim cannot arrive after it. Actions that are chained to a future
- *       run on a flusher, and must not block.
+ *   <li>A call's future completes only when the store will no longer act on the call. So a caller that waits for the
+ *       future of a claim can then safely release the claim.
  * </ul>
  *
  * <p>Not guaranteed: the order of calls for different keys. If the store fails, all calls of the batch fail.
  *
- * <p>Renewals, lookups and fences do not use the queue. They are sent to the store directly, so that no claim delays
- * them.
+ * <p>Actions that are chained to a future must not block, because they run on a flusher.
+ *
+ * <p>Renewals, lookups and calls of {@code fence} do not use the queue. They are sent to the store directly, so that no
+ * claim delays them.
  */
 public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseable {
 
@@ -128,8 +129,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void flush() {
-        // The list is created before the batch is taken. If there were no memory for the list afterwards, the callers
-        // of the batch would never get an answer.
+        // The list is created first. If memory ran out after the batch was taken, its callers would never get an
+        // answer.
         List<Runnable> answers = new ArrayList<>();
         List<QueuedCall> batch = queue.take();
         if (batch.isEmpty()) {
@@ -137,8 +138,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // The batch's keys are freed before its futures complete. Actions that are chained to the futures run on this
-        // thread, and the next calls with these keys must not wait for them.
+        // From here on, the next calls for these keys can be sent. They must not wait for actions that are chained to
+        // the futures, because such actions run on this thread.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);

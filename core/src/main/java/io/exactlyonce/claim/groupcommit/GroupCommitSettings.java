@@ -5,13 +5,13 @@ import java.time.Duration;
 /**
  * Settings of {@link GroupCommitClaimStore}.
  *
- * @param flushers how many batches may be sent at the same time, from 1 to 16. Renewals are not counted. More than two
- *     help only if the store processes the requests of a batch one by one
+ * @param flushers how many batches may be sent at the same time, from 1 to 16. More than two help only if the store
+ *     handles the requests of a batch one by one
  * @param maxBatch the number of requests in a full batch, from 1 to 256. A batch can be larger, because all requests of
  *     a call stay together
- * @param queueTimeout how long a call may wait until it is sent; must be positive. The wait for the store's answer
- *     comes in addition
- * @param remedy advice for operators if the store is busy, as the end of a sentence
+ * @param queueTimeout how long a call may wait in the queue; must be positive. The wait for the store's answer is not
+ *     included
+ * @param remedy advice for operators if the store is busy. An error message ends with this text
  */
 public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout, String remedy) {
 

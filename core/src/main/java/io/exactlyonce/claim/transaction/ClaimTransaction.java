@@ -16,14 +16,14 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * are all in the database that stores the claims.
  *
  * <p>Guaranteed: the handler's effects and all completions are committed together, or not at all. Only one transaction
- * at a time works on a key. A claim needs no lease, because it ends together with the transaction.
+ * at a time works on a key. Claims need no lease, because they end together with the transaction.
  *
  * <p>Not guaranteed:
  *
  * <ul>
  *   <li>Effects outside the database may happen more than once, or without a commit.
- *   <li>The handler's effects may be rolled back: while it runs, another worker may claim a key through the claim
- *       store.
+ *   <li>The handler's effects may be rolled back, because another worker may claim a key through the claim store while
+ *       the handler runs.
  *   <li>If the reply to a commit is lost, the commit may look like a failure. The next claim of a key finds out whether
  *       the transaction was committed.
  * </ul>
@@ -71,8 +71,9 @@ public interface ClaimTransaction {
          *
          * @param own the transaction settings of the handler. The claim transaction begins with the same timeout and
          *     isolation level, so that the handler's own transaction can join it
-         * @param named whether the handler names its transaction manager. If not, the handler is assumed to write to
-         *     the application's only or primary DataSource, which must then take part in the manager's transactions
+         * @param named whether the handler names its transaction manager. If it does not, the handler is assumed to
+         *     write to the application's only or primary DataSource. The transactions of this manager must then include
+         *     that DataSource
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
@@ -83,11 +84,11 @@ public interface ClaimTransaction {
      *
      * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
      * @return one outcome for each request, in the same order. {@link Acquired} means that the work is done and
-     *     committed. With any other outcome, this call has completed nothing for the key
+     *     committed. With any other outcome, this call has not completed the key
      * @throws ClaimTransactionException if the keys cannot be claimed or completed because of the handler or its
      *     session (for example, the session's role may not write claims)
      * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the work
-     *     began. If the work threw an exception, it is the cause
+     *     began. The cause is the work's exception, if there is one
      * @throws Exception the work's exception, or the failure of the commit
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
@@ -115,8 +116,8 @@ public interface ClaimTransaction {
     }
 
     /**
-     * Returns whether the caller is still in the transaction of this claim. False if the work has committed or rolled
-     * back that transaction itself.
+     * Returns whether the caller is still in the transaction that contains this claim. False if the work has itself
+     * committed or rolled back that transaction.
      */
     default boolean isWithin(ClaimId claim) {
         return true;

@@ -4,11 +4,11 @@ import io.exactlyonce.ExactlyOnceException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if a handler's transaction cannot hold its claims, or cannot be committed with them. The cause is the handler
- * or its transaction, and not the claim store, so other handlers are not affected. The transaction is rolled back.
- * Retries fail until the cause is removed.
+ * Thrown if a handler's transaction cannot claim or complete its keys. The fault is in the handler or its transaction,
+ * and not in the claim store, so other handlers are not affected. The transaction is rolled back. Retries fail until
+ * the fault is removed.
  *
- * <p>The message names the cause and the remedy. It can be logged, because it contains neither a key nor a payload.
+ * <p>The message names the fault and the remedy. It can be logged, because it contains neither a key nor a payload.
  */
 public final class ClaimTransactionException extends ExactlyOnceException {
 

@@ -79,10 +79,10 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Checks that DynamoDB answers. Until the check at startup has passed, a missing table is no failure, because no
-     * claim uses it yet.
+     * Checks that DynamoDB answers. A missing table is a failure only after the check at startup has passed. Before
+     * that, no claim uses the table.
      *
-     * <p>The clock's state is only a detail of the health check. If the clock cannot be used, claims continue, and only
+     * <p>The state of the clock is shown, but does not fail the check. Without the clock, claims continue, and only
      * takeovers of dead workers' keys are delayed.
      */
     @Override

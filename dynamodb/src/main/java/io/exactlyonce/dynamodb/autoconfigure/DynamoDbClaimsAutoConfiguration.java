@@ -58,13 +58,12 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE_PROPERTY = "exactly-once.claim.store";
     static final String STORE = "dynamodb";
 
-    /** Bean name of the DynamoDB client for claims. Only the responses to this client measure DynamoDB's clock. */
+    /**
+     * Bean name of the DynamoDB client for claims. Only responses to this client are used to measure DynamoDB's clock.
+     */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
-    /**
-     * Timeout of one attempt of a request. If no response has arrived by then, none will. The SDK then repeats the
-     * request, while the lease has not expired yet.
-     */
+    /** Timeout of one attempt of a request. The SDK then sends the request again, before the lease expires. */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
     private static final Duration CALL = Duration.ofSeconds(10);
@@ -78,7 +77,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** This configuration comes first, because later configurations have conditions on a claim store. */
+    /** This configuration comes first, because the conditions of later configurations ask for a claim store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)

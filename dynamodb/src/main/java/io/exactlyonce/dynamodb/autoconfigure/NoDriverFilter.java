@@ -10,9 +10,9 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.core.env.Environment;
 
 /**
- * Switches off Boot's auto-configuration of a DataSource if claims are in DynamoDB and there is no JDBC driver. The
- * starter brings a connection pool, from which Boot concludes that the application wants a DataSource. Without a
- * driver, startup would then fail.
+ * Switches off Boot's auto-configuration of a DataSource if claims are in DynamoDB and there is no JDBC driver. Boot
+ * would otherwise create a DataSource, because the starter brings a connection pool. Startup would then fail for lack
+ * of a driver.
  */
 final class NoDriverFilter implements AutoConfigurationImportFilter, EnvironmentAware, BeanClassLoaderAware {
 

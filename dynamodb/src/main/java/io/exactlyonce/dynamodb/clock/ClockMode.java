@@ -4,12 +4,12 @@ package io.exactlyonce.dynamodb.clock;
 public enum ClockMode {
     /**
      * Uses DynamoDB's clock, which is measured by its responses. A lease has also expired if its item was seen
-     * unchanged for longer than the lease. If the clock cannot be measured, only this observation decides.
+     * unchanged for longer than the lease. If the clock cannot be measured, only this second rule applies.
      */
     SERVICE,
     /**
-     * Uses observation alone: a lease has expired if its item was seen unchanged for longer than the lease. Choose this
-     * mode if you do not trust the {@code Date} header of responses.
+     * Does not use DynamoDB's clock. A lease has expired if its item was seen unchanged for longer than the lease.
+     * Choose this mode if you do not trust the {@code Date} header of responses.
      */
     OBSERVED
 }

@@ -7,15 +7,20 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes when leases end, and decides whether they have expired.
+ * Computes when leases end, and decides whether they have expired, so that another worker can take the key over.
  *
- * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner begins
- * to count earlier, before it sends the write of the lease. If DynamoDB's clock decides, the clocks of its front ends
- * may differ by at most {@code error}. If observation decides, only the monotonic clock is needed.
+ * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner stops
+ * earlier, because it counts the lease from before it sends the write.
+ *
+ * <p>If DynamoDB's clock decides, the guarantee requires that the clocks of its front ends differ by at most
+ * {@code error}.
  */
 public final class LeaseClock {
 
-    /** Observers add a thousandth of the lease, because the clocks of two machines run at slightly different speeds. */
+    /**
+     * An observed lease gets a thousandth more time, because the clocks of two machines run at slightly different
+     * speeds.
+     */
     private static final long OBSERVED_LONGER = 1_000;
 
     private final ServiceClock service;
@@ -37,8 +42,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns the latest time at which a lease ends if it is written now, by DynamoDB's clock, in microseconds since
-     * 1970. Empty if DynamoDB's time is not known. The lease then expires only by observation.
+     * Returns when a lease that is written now ends at the latest, by DynamoDB's clock, in microseconds since 1970.
+     * Empty if DynamoDB's time is not known. Other workers then only observe whether the item changes.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()
@@ -64,8 +69,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether a lease that was just written may have a wrong end. This is so if responses contradict each
-     * other, for example because the machine was suspended.
+     * Returns whether the {@code Date} headers of DynamoDB's responses contradict each other, for example because the
+     * machine was suspended. A lease that was just written may then have a wrong end.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;

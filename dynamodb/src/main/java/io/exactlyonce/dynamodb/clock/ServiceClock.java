@@ -26,9 +26,9 @@ import software.amazon.awssdk.core.retry.ClockSkew;
  * <p>Guaranteed: the bounds that {@link #now()} returns contain the time of the front end that wrote the latest
  * response.
  *
- * <p>Not guaranteed: that a time is available. A response that took too long, or is too old, is not used. If a response
- * contradicts the previous one, the clock is not used for a minute, because front ends disagree or this machine was
- * suspended.
+ * <p>Not guaranteed: that the time is known. If the latest response took too long, or is too old, it is not used. If
+ * two responses contradict each other, the clock is not used for a minute. The front ends may disagree, or this machine
+ * may have been suspended.
  */
 public final class ServiceClock implements ExecutionInterceptor {
 
@@ -36,8 +36,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
     /**
-     * Tolerated gap between two responses, besides drift. Each response limits DynamoDB's time from below and above. If
-     * the limits of two responses are further apart, the responses contradict each other.
+     * Tolerated difference between two responses. Each response gives a lower and an upper bound for DynamoDB's time.
+     * If the gap between the bounds of two responses is larger than this plus drift, they contradict each other.
      */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
@@ -76,7 +76,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     public record Time(long earliestMicros, long latestMicros) {}
 
     /**
-     * The latest response, with times in microseconds.
+     * Bounds of DynamoDB's clock, from the latest response. All times are in microseconds.
      *
      * @param at when the response arrived, counted from the start of this clock
      * @param low lower bound of DynamoDB's time minus the monotonic time
@@ -86,8 +86,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     private record Answer(long at, long low, long high, long trustedFrom) {
 
         /**
-         * Returns when the clock can be used again. If the next response contradicts this one, a minute must pass
-         * first. Otherwise nothing changes.
+         * Returns the time from which the clock can be used after the next response. If the next response contradicts
+         * this one, a minute must pass first.
          */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
@@ -170,7 +170,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return OptionalLong.of(lastEstimate.updateAndGet(last -> Math.max(last + 1, estimate)));
     }
 
-    /** Returns whether the time can be used, or why not. */
+    /** Returns whether the time can be used and, if it cannot, the reason. */
     public State state() {
         return state(latest.get(), sinceOrigin(clock.nanoTime()));
     }

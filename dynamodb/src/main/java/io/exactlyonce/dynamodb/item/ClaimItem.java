@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item as DynamoDB returned it, or a part of it (for example from an index). If a value is not known, its
- * attribute is {@code NULL} or missing.
+ * A key's item as DynamoDB returned it, or a part of the item (for example from an index). An unknown value is
+ * {@code NULL} or missing.
  */
 public record ClaimItem(Map<String, AttributeValue> attributes) {
 
@@ -76,10 +76,10 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /**
-     * Returns the snapshot from which claim requests are decided. The item must have been read as a whole.
+     * Returns the snapshot that decides claim requests. Call this only if the item was read as a whole.
      *
      * @param nowMicros the approximate time, in microseconds since 1970, or 0 if it is not known. The next fencing
-     *     token is at least this number. So tokens also increase if DynamoDB deletes the item before the next claim
+     *     token is at least this number, so that tokens increase even if DynamoDB deletes the item
      */
     public KeySnapshot snapshot(LeaseClock clock, long nowMicros) {
         KeyStatus status = status();
@@ -109,7 +109,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
-    /** Returns why the last attempt was released or parked, or "unknown" if the item has no error. */
+    /** Returns why the last attempt was released or parked. Returns "unknown" if the item has no error. */
     String error() {
         return Objects.requireNonNullElse(textOrNull("error"), "unknown");
     }
@@ -123,7 +123,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether an application transaction has completed this claim, and not this library. */
+    /** Returns whether this claim was completed by an application transaction. */
     public boolean isCompletedByTransaction(ClaimId claim) {
         return is(KeyStatus.COMPLETED, claim) && flag("by_transaction");
     }

@@ -23,15 +23,14 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
  * Makes the conditional writes that create and change a claim's item. Unknown values are written as {@code NULL}, so
- * that few different statements are needed. Attributes are removed only when a key is no longer parked: its item then
- * leaves the index of parked items.
+ * that few different statements are needed. Attributes are removed only from an item that is no longer parked, so that
+ * the item leaves the index of parked items.
  *
  * <p>The conditions of the writes are:
  *
  * <ul>
  *   <li>The first claim of a key requires that the key has no item.
- *   <li>A takeover, and the parking of a key in doubt, require that the item has not changed since it was read. Its
- *       version shows this.
+ *   <li>A takeover, and the parking of a key in doubt, require that the item still has the version that was read.
  *   <li>All other writes require that the claim is still the key's last one, and has the expected status.
  * </ul>
  */
@@ -42,7 +41,7 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** Sets the item's expiry: a given time, in seconds since 1970, plus the item's own retention. */
+    /** Sets the time at which the item expires: a given time, in seconds since 1970, plus the item's own retention. */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -64,7 +63,8 @@ public final class ClaimStatements {
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
     /**
-     * Releases a key, and marks that an operator did so. The next claim removes the mark. The failures restart at 0.
+     * Releases a parked key, and marks that an operator did so. The next claim removes the mark. The failures restart
+     * at 0.
      */
     private static final String CLEARED =
             " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
@@ -104,8 +104,8 @@ public final class ClaimStatements {
      * One conditional write of one item.
      *
      * @param text the statement in PartiQL
-     * @param version the item's version after this write. If the item has this version, the write is done, even if its
-     *     answer was lost
+     * @param version the item's version after this write. If the answer is lost, this version in the item shows that
+     *     the write is done
      * @param isTimed whether the write contains the end of a lease, which depends on DynamoDB's clock
      */
     public record Statement(String text, List<AttributeValue> parameters, String version, boolean isTimed) {}
@@ -189,8 +189,8 @@ public final class ClaimStatements {
     }
 
     /**
-     * Parks a key in doubt that no claim holds. If the last attempt released the key, its error becomes the reason. If
-     * the owner vanished instead, the item has no error of this attempt, and the reason is a fixed text.
+     * Parks a key in doubt that no claim holds. If the last claim was released, its error becomes the reason. If its
+     * lease expired instead, the reason is a fixed text.
      */
     public Statement park(ClaimItem seen) {
         String reason = seen.status() == KeyStatus.RELEASED ? seen.error() : VANISHED;
@@ -267,7 +267,7 @@ public final class ClaimStatements {
      * Returns the time from which the item's retention counts, in seconds since 1970, rounded up. If the current time
      * is not known, returns a time in the year 9999, so that the item is not deleted too early.
      *
-     * @param length counted from now
+     * @param length the time between now and the returned time
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();

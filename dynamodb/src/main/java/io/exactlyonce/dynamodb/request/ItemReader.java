@@ -75,9 +75,9 @@ public final class ItemReader {
     /**
      * Returns the keys of parked items whose partition key begins with a prefix. Empty if no such item was found.
      *
-     * <p>Reads pages of the index, newest items first, until a page contains such an item or the limit of pages is
-     * reached. A page has 1 MB, or some thousand items. The index has its own throughput, so this lookup never
-     * throttles claims.
+     * <p>Reads pages of the index, newest items first, until a page contains such an item or {@code pages} pages are
+     * read. A page has 1 MB, or some thousand items. This lookup never throttles claims, because the index has its own
+     * throughput.
      */
     public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {
         return parkedBeginning(prefix, pages, Map.of());

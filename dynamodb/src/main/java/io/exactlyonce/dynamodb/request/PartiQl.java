@@ -54,8 +54,8 @@ public final class PartiQl {
     public record Taken() implements Answer {}
 
     /**
-     * DynamoDB refused the write for the moment, and the write can be sent again. After an internal error of DynamoDB,
-     * the item may have been written all the same.
+     * DynamoDB refused the write for now, and the write can be sent again. If DynamoDB reported an internal error, the
+     * item may have been written all the same.
      *
      * @param reason DynamoDB's error code and message
      * @param isLocked whether an application transaction locks the item
@@ -141,8 +141,8 @@ public final class PartiQl {
     }
 
     /**
-     * Interprets the answer to one write. The SDK does not retry failed writes, because the response that lists them
-     * has HTTP status 200.
+     * Interprets the answer to one write. Failed writes come in a response with HTTP status 200, so the SDK does not
+     * retry them.
      */
     private static Answer answer(Statement statement, BatchStatementResponse response) {
         BatchStatementError error = response.error();

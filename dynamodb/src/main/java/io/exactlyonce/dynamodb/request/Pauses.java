@@ -9,10 +9,7 @@ import software.amazon.awssdk.retries.api.BackoffStrategy;
 /** Delays before a failed request is repeated. No thread is blocked meanwhile. */
 public final class Pauses {
 
-    /**
-     * Maximum number of repetitions. All delays together take about 1.6 s on average, and at most 3.15 s. A claim in a
-     * database waits about as long for a connection.
-     */
+    /** Maximum number of repetitions. All delays together take about 1.6 s on average, and at most 3.15 s. */
     static final int ATTEMPTS = 6;
 
     private static final Duration FIRST = Duration.ofMillis(50);
@@ -44,8 +41,8 @@ public final class Pauses {
     }
 
     /**
-     * Returns a future that completes after the delay. The thread that completes it also sends the next request, and
-     * may block while it looks up credentials. Therefore it is not the scheduler's thread.
+     * Returns a future that completes after the delay, on a thread of its own. The next request is sent on this thread,
+     * and looking up credentials may block it.
      *
      * @param failed the number of the failed attempt, from 1
      */

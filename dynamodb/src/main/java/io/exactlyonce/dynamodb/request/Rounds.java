@@ -13,11 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends writes for many keys in shared requests. When a write is answered, the next write for its key is sent, until
- * none is left.
+ * Sends writes for many keys in shared requests. A key may need several writes: when one is answered, the next one is
+ * sent.
  *
- * <p>Some writes are sent again after a delay, at most six times. DynamoDB may have throttled them or reported an
- * internal error, or an application transaction may lock their items. Other keys continue during the delay.
+ * <p>A write is sent again after a delay, at most six times, if DynamoDB throttled it or reported an internal error.
+ * The same is done while an application transaction locks the item. Other keys continue during the delay.
  */
 public final class Rounds {
 
@@ -27,7 +27,7 @@ public final class Rounds {
     private final ItemReader reader;
     private final Pauses pauses;
 
-    /** The writes that a call needs for one item. Used by one thread at a time. */
+    /** Chooses the writes that a call needs for one item, one after the other. Used by one thread at a time. */
     public interface Work {
 
         /** Returns the item's partition key. */
@@ -54,9 +54,7 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /**
-     * Does the work on different items. The future completes when all writes are answered, and no item has another one.
-     */
+    /** Sends the writes for different items. The future completes when no item needs another write. */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 
 /**
- * Counts throttling by DynamoDB. Each attempt of a throttled statement or key is counted. If DynamoDB throttles a whole
- * request, it is counted only if the SDK's last retry was throttled, too.
+ * Counts how often DynamoDB throttles statements, keys and whole requests. Each attempt of a statement or key is
+ * counted. A whole request is counted only if the SDK's last retry is throttled, too.
  */
 public final class ThrottledRequests implements ExecutionInterceptor {
 
@@ -27,7 +27,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
         LIMIT,
         /** The service left a key unread. */
         UNREAD,
-        /** A whole request failed, because the SDK's last retry was throttled, too. */
+        /** A whole request failed, because even the SDK's last retry was throttled. */
         REQUEST
     }
 

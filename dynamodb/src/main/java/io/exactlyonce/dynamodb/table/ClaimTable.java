@@ -62,7 +62,7 @@ public final class ClaimTable {
 
     /**
      * Creates the table if it is missing, with on-demand billing, its index and TTL. Waits until the table is usable,
-     * even if another instance creates it. Point-in-time recovery stays off because of its cost, and deletion
+     * even if another instance creates it. Point-in-time recovery stays off because it costs money, and deletion
      * protection because it hinders tests.
      *
      * @throws ClaimTableException if the table cannot be created, or if DynamoDB did not report whether it exists
@@ -107,8 +107,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Creates the table, and returns true. Returns false if another instance is creating it, and then also sets the
-     * TTL.
+     * Creates the table, and returns true. Returns false if another instance is creating it. That instance also sets
+     * the TTL.
      */
     private boolean isCreated() {
         try {
@@ -157,8 +157,8 @@ public final class ClaimTable {
                 "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
                 "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        // Each Region of a global table checks conditions by itself. Without strong consistency, two Regions could
-        // therefore give one key to two workers.
+        // Each Region of a global table checks conditions on its own copy. With eventual consistency, two Regions could
+        // give one key to two workers.
         require(
                 table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
                 "is a global table with eventual consistency, where two Regions can both acquire a key",
@@ -241,8 +241,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Checks that the permissions suffice for claims, so that missing permissions are reported at startup. Writes one
-     * item that is not a claim, unless it exists. The item expires at once, so TTL deletes it soon.
+     * Checks that the permissions suffice for claims, so that a missing permission is reported at startup. Writes one
+     * item that is not a claim. The item expires at once, so TTL deletes it soon.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =
