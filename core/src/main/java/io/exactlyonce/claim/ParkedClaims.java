@@ -20,12 +20,10 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  *
  * <p>Operators' calls must not delay claims, so they may have to wait for each other. A call that waits too long throws
- * {@link ClaimStoreBusyException}, and changes nothing.
+ * {@link ClaimStoreBusyException}, and changes nothing. If a call throws any other exception, its decision may or may
+ * not be stored. The operator must then read the key again.
  *
  * <p>Two operators may decide about the same claim. Only the first decision has an effect.
- *
- * <p>If a call throws any other exception, its decision may or may not be stored. The operator must then read the key
- * again.
  */
 public interface ParkedClaims {
 

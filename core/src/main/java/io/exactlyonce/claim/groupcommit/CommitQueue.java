@@ -22,8 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * The queue of {@link GroupCommitClaimStore}. Calls wait here until a thread (a flusher) takes them as a batch and
  * sends the batch to the store. In a batch, resolutions come before claims. A call is never split between batches.
  *
- * <p>While a batch is being sent, all other calls for its keys wait. A batch may contain several claims of one key. If it
- * contains a resolution of a key, it contains no other request for this key. Therefore:
+ * <p>While a batch is being sent, all other calls for its keys wait. A batch may contain several claims of one key. But
+ * if it contains a resolution of a key, it contains no other call for this key. Therefore:
  *
  * <ul>
  *   <li>A release cannot overtake the claim that it releases.

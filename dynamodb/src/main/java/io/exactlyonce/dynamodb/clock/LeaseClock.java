@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Computes when leases end, and decides whether they have expired, so that another worker can take the key over.
  *
- * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner stops
- * earlier, because it counts the lease from before it sends the write.
+ * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner begins
+ * to count the lease earlier, before it sends the write of the lease.
  *
  * <p>If DynamoDB's clock decides, the guarantee requires that the clocks of its front ends differ by at most
  * {@code error}.
