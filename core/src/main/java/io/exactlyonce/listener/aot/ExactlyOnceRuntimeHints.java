@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Registers the proxies, reflection and resources that this library needs in a native image, independently of the
- * application's listeners.
+ * Registers the proxies, reflection and resources that this library needs in every native image.
+ * {@link ListenerAotProcessor} registers what depends on the application's listeners.
  */
 final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -13,7 +13,7 @@ final class Counter {
     private final Condition changed = lock.newCondition();
     private final AtomicInteger waiters = new AtomicInteger();
 
-    /** @param count may also be read by other classes */
+    /** @param count may be shared with a metric, which only reads it */
     Counter(AtomicInteger count) {
         this.count = count;
     }
@@ -24,7 +24,8 @@ final class Counter {
      */
     void add(int by) {
         count.addAndGet(by);
-        // A thread that begins to wait from now on reads the new count, so it need not be woken.
+        // The new count is already set. A thread that begins to wait after this line sees it, so only earlier threads
+        // must be woken.
         if (waiters.get() > 0) {
             lock.lock();
             try {

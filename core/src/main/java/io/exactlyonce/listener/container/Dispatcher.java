@@ -27,16 +27,17 @@ import org.springframework.context.support.AbstractApplicationContext;
  * call, so they need no thread.
  *
  * <p>When a handler ends, the permit of its message is released, so that another message can be polled. On a FIFO
- * queue, the next message of the group is handled later: after the outcome is recorded, and the message is passed to
- * the deleter or returned.
+ * queue, the group's next message must wait longer: until the outcome is recorded, and the first message is returned to
+ * the queue or passed to the deleter.
  *
  * <p>If SQS will redeliver a message of a FIFO group, the later messages of its group are not handled. They are made
  * visible again at once, and SQS delivers them after the first message. So the order is kept.
  *
  * <p>A message that failed on its last receive is not redelivered, because SQS moves it to the dead-letter queue. So
- * the later messages of its group are handled. If they were returned, SQS would move them to the dead-letter queue,
- * too, because they were received just as often. The redrive policy may have changed, so it is read again first. If it
- * cannot be read, the later messages are returned, because the order is more important.
+ * the later messages of its group are handled. If they were returned instead, SQS would move them to the dead-letter
+ * queue, too, because they were received as often as the failed message. Before this decision, the redrive policy is
+ * read again, because it may have changed. If the policy cannot be read, the later messages are returned, so that the
+ * order is kept.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
@@ -112,7 +113,8 @@ final class Dispatcher {
      * waits while many messages are not deleted yet.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // Usually the end of a handler starts the next handler. If that crashed, this call starts the next one.
+        // A handler that ends usually starts the next handler. If a crash prevented this, the next handler is started
+        // here.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
@@ -123,7 +125,7 @@ final class Dispatcher {
             return;
         }
         Runnable taking = () -> {
-            // Some permits are released early, so that the next poll can start before these messages are handled.
+            // Some permits are released now, and not when the handlers end, so that the next poll can be sent already.
             permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
@@ -204,8 +206,8 @@ final class Dispatcher {
     /**
      * Calls the handler of these messages as soon as it may start and a thread is free.
      *
-     * @return a future that never fails. It completes when the outcomes are recorded, and each message is returned or
-     *     passed to the deleter. After a crash, it completes without this
+     * @return a future that never fails. It completes when the outcomes are recorded, and each message is returned to
+     *     the queue or passed to the deleter. It also completes after a crash
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -220,8 +222,8 @@ final class Dispatcher {
 
     /**
      * Applies the outcome of a delivery, and returns whether its message is to be deleted. If there is no outcome, for
-     * example because an interceptor has dropped the message, the message is returned with backoff. When the listener's
-     * stop no longer waits for handlers, such a message is returned at once.
+     * example because an interceptor has dropped the message, the message is returned with backoff. After {@link #end},
+     * such a message is returned at once.
      */
     private boolean isToBeDeleted(Delivery delivery) {
         return isOver
@@ -230,16 +232,16 @@ final class Dispatcher {
     }
 
     /**
-     * Releases the claims of messages whose handler was not called. When all outcomes are recorded, returns the
-     * messages to the queue or passes them to the deleter.
+     * Finishes the processing of messages. Claims are released if the handler was not called. When all outcomes are
+     * recorded, each message is returned to the queue or passed to the deleter.
      *
-     * @param settling applies the outcome of a delivery; returns whether its message is to be deleted
+     * @param settling applies the outcome of a delivery, and returns whether its message is to be deleted
      * @return a future that never fails. It completes when the messages are returned or passed to the deleter, or after
      *     a crash
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // A stopping listener first waits until all permits are released, and then until all outcomes are recorded. So
-        // messages must be counted in records before their permits are released.
+        // A stopping listener first waits until all permits are released, and then until records is 0. So messages are
+        // added to records before their permits are released.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,
@@ -276,7 +278,7 @@ final class Dispatcher {
     }
 
     /**
-     * Releases a message's permit, unless it was released early, and starts the next handlers. May be called twice for
+     * Releases a message's permit if it was not released before. Also starts the next handlers. May be called twice for
      * a message.
      */
     private void free(ReceivedMessage message) {

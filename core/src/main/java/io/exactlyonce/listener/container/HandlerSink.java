@@ -104,12 +104,12 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Keeps the exception for a later log line, which also names the time of the next attempt. Spring Cloud AWS has
-     * logged the stack trace at ERROR.
+     * Stores the exception, so that a later log line can report it together with the time of the next attempt. Spring
+     * Cloud AWS has already logged the stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // FailedItems and ClaimLostException concern only some messages of a batch. If a message was passed to the
-        // handler, its outcome is known. So only the other messages get the exception.
+        // If a batch fails with FailedItems or ClaimLostException, each message that the handler got already has its
+        // own outcome. So the exception is stored only for the messages that the handler did not get.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
@@ -121,9 +121,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Claims keys, and returns the messages that may be handled. If a stopping listener has already returned all
-     * messages to the queue, returns none. If it has returned only some messages of a FIFO batch, the later messages of
-     * their groups are left out, too.
+     * Claims keys, and returns the messages that may be handled. A stopping listener may already have returned some
+     * messages to the queue. These messages are left out, and so are the later messages of their FIFO groups.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -21,11 +21,11 @@ import org.springframework.aop.support.AopUtils;
  * Replaces Spring Cloud AWS's endpoint of a listener, so that a batch method may have a {@code List<Claim>} parameter.
  * Spring Cloud AWS's own check of the parameters would reject it.
  *
- * <p>This class extends {@code MultiMethodSqsEndpoint} even for listeners with one method, because such an endpoint can
- * wrap another one. It wraps the original endpoint, from which Spring Cloud AWS reads the listener's options.
+ * <p>This class extends {@code MultiMethodSqsEndpoint}, even for listeners with one method, because such an endpoint
+ * can contain the original endpoint. Spring Cloud AWS reads the listener's options from the original endpoint.
  *
- * <p>An application's factory may set up several containers, or one container several times. So the settings are kept
- * for each container, and its last setup counts.
+ * <p>An application's factory may set up several containers, or set up one container several times. So this class keeps
+ * the settings from the latest setup of each container.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -39,8 +39,8 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
             ContainerSettings settings, @Nullable Object listener) {}
 
     /**
-     * @param listening is called with each container after its message listener is set, and before the factory
-     *     configures the container further
+     * @param listening is called for each container as soon as its message listener is set. Afterwards the factory may
+     *     configure the container further
      */
     public ListenerEndpoint(
             AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {

@@ -14,11 +14,11 @@ import io.exactlyonce.time.EngineScheduler;
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
  * @param breakers pause listeners while the claim store does not answer
- * @param observer is notified of received messages, changed queues, and listeners that start or stop
+ * @param observer is notified of received messages, of changed queue settings, and of listeners that start or stop
  * @param scheduler tells the time, and runs tasks later
- * @param audit throws if a listener must not receive from its queue
+ * @param audit checks the queue of a listener that starts, and throws if the listener must not receive from it
  * @param line logs a summary of a listener that starts
- * @param check starts to check whether claims can be stored, and returns at once
+ * @param check begins to check whether claims can be stored, but does not wait for the result
  * @param readiness waits until claims can be stored, without a time limit. Throws if they can never be stored
  */
 public record ListenerEngine(

@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes handled messages, up to ten in a request. Deletes are buffered until there are as many as the application
- * configures, or until the configured interval has passed, at most a second. For FIFO queues, deletes are sent at once
- * by default. A message is renewed until SQS has confirmed its delete.
+ * Deletes handled messages, up to ten in a request. Deletes are buffered until the configured number is reached or the
+ * configured interval has passed, but at most for a second. For FIFO queues, deletes are sent at once by default. A
+ * message is renewed until SQS has confirmed its delete.
  *
  * <p>When the listener stops, this class sends the remaining deletes and waits for the answers, because the client may
  * be closed afterwards. Each message that is not deleted by then is redelivered as a duplicate.
@@ -36,8 +36,9 @@ import org.springframework.messaging.Message;
  * that was handled on its last receive could end in the dead-letter queue. A delete that SQS rejects as invalid is not
  * sent again.
  *
- * <p>An application's callback gets each message once, together with the other messages of the same answer. It does not
- * get duplicates that had to wait for another delivery of their key, because their content was dropped to save memory.
+ * <p>An application's callback gets each message once, together with the other messages of the same answer. If a
+ * duplicate had to wait while another message with its key was handled, the callback does not get the duplicate. Its
+ * content was dropped to save memory.
  */
 public final class MessageDeleter {
 
@@ -55,12 +56,12 @@ public final class MessageDeleter {
     /** SQS's limit on the entries of one request. */
     private static final int MOST = 10;
 
-    /** Limit of requests for one delete, as in the SDK's standard retry mode. */
+    /** A delete is sent at most this often, as in the SDK's standard retry mode. */
     private static final int REQUESTS = 3;
 
     /**
-     * Limit of the characters of messages that wait for their deletes. Beyond this limit, all buffered deletes are sent
-     * at once, and polling waits.
+     * If the messages that wait for their deletes have more characters than this, all buffered deletes are sent at
+     * once, and polling waits.
      */
     private static final int MUCH_KEPT = 1 << 20;
 
@@ -123,10 +124,7 @@ public final class MessageDeleter {
         threshold = Objects.requireNonNullElse(most, isFifo ? 0 : MOST);
     }
 
-    /**
-     * Returns whether a callback implements a method itself. Otherwise it has Spring Cloud AWS's default method, which
-     * does nothing.
-     */
+    /** Returns whether a callback overrides a method of its interface. The interface's own method does nothing. */
     private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
         return Stream.of(callback.getClass().getMethods())
                 .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
@@ -209,8 +207,8 @@ public final class MessageDeleter {
     }
 
     /**
-     * Sends the remaining deletes, and waits for SQS's answers. A second round sends deletes that other threads have
-     * buffered in the meantime. Later deletes are sent at once.
+     * Sends the remaining deletes, and waits for SQS's answers. This is done twice, because other threads may add
+     * deletes during the first wait. From now on, new deletes are sent without buffering.
      */
     void flush(Duration timeout) {
         synchronized (buffered) {

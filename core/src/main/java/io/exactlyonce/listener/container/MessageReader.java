@@ -29,7 +29,7 @@ import org.springframework.messaging.Message;
  * when a thread is free for the handler.
  *
  * @param conversion makes Spring's messages from SQS's messages
- * @param deliveries where unreadable messages are returned
+ * @param deliveries returns unreadable messages to the queue
  * @param specify determines which key is to be claimed for a message
  */
 record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
@@ -88,8 +88,8 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     isRead[0] = true;
                 },
-                // Observers know a delivery only after it has begun. So returnUnhandled begins it before it is
-                // abandoned.
+                // A delivery cannot be abandoned before it has begun. This one has not begun, so returnUnhandled begins
+                // it first.
                 crash -> returnUnhandled(delivery, this::abandon));
         return isRead[0];
     }

@@ -14,9 +14,9 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /**
- * Logs polls that failed. If the client's timeout is shorter than the wait of a poll, each poll of an idle queue fails.
- * Only the first of these failures is logged at WARN. The timeout is also stored in the {@link SqsQueue}, so that the
- * audit of queues can report it.
+ * Logs failed polls. If the client's timeout is shorter than {@code pollTimeout}, each poll of an idle queue fails.
+ * Only the first of these failures is logged at WARN. The client's timeout is also stored in the {@link SqsQueue}, so
+ * that the audit of queues can report it.
  *
  * @param pollTimeout how long a poll waits for messages
  */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits how many messages are handled at a time, and lets a listener receive the next messages already. While handlers
- * are quick, some permits are released before their messages have ended. So the next messages are received and claimed
- * while the earlier ones are handled. They wait here for their handlers.
+ * are quick, some permits are released before the handlers of their messages end. So the next messages are received and
+ * claimed while the earlier ones are handled. The next messages wait here for their handlers.
  *
  * <p>At most {@code maxConcurrentMessages} messages are handled at a time. The messages of one more poll may wait.
  * Handlers start in the order in which {@link #execute} was called.
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * message instead. If handlers suddenly become slow, the messages that were already prefetched wait longer. Waiting
  * messages are renewed like all others.
  *
- * @param <M> a message, equal only to itself
+ * @param <M> the type of the messages. Two messages must never be equal, because they are keys of a map
  */
 final class PrefetchLimiter<M> {
 
@@ -51,7 +51,7 @@ final class PrefetchLimiter<M> {
     /** True on a thread that is inside {@link #proceed}, so that a nested call returns at once. */
     private final ThreadLocal<@Nullable Boolean> starting = new ThreadLocal<>();
 
-    /** Remembers whether a message's handler may start, and since when. */
+    /** State of a message in flight: whether its handler has started, and when. */
     private static final class Handling {
         private boolean hasStarted;
         private long startedAt;
@@ -95,7 +95,7 @@ final class PrefetchLimiter<M> {
     /**
      * Runs a handler as soon as all its messages may be handled.
      *
-     * @param all the messages for one call of the handler. If they are more than may be handled at a time, the handler
+     * @param all the messages for one call of the handler. If there are more than {@code mostHandled}, the handler
      *     starts when no other message is handled
      */
     void execute(List<M> all, Runnable handler) {
@@ -106,10 +106,11 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Removes a message that has ended. Afterwards the caller calls {@link #proceed}, which starts handlers that wait.
+     * Removes a message that is no longer in flight. Afterwards the caller must call {@link #proceed}, which starts
+     * handlers that wait.
      *
-     * @return whether the caller must release a permit. False if the message was removed before, or if too many permits
-     *     were released early
+     * @return whether the caller must release a permit. False if the message was already removed, or if too many
+     *     permits were released early
      */
     synchronized boolean onFinished(M message) {
         Handling ended = messages.remove(message);
@@ -122,8 +123,8 @@ final class PrefetchLimiter<M> {
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         unfinished.add(-1);
-        // Too many permits were released early, for example because handlers have become slow. So the permit of this
-        // message is not released.
+        // More permits were released early than are allowed now, for example because handlers have become slow. To make
+        // up for one of them, the permit of this message is not released.
         if (prefetched > Math.min(prefetchLimit(), unfinished.get())) {
             prefetched--;
             return false;
@@ -159,8 +160,8 @@ final class PrefetchLimiter<M> {
     }
 
     /**
-     * Returns the next handler that may start; {@code null} if there is none. All memory is allocated before the counts
-     * change. If an allocation failed afterwards, messages would count as handled although their handler never starts.
+     * Returns the next handler that may start; {@code null} if there is none. All memory is allocated before
+     * {@code handled} is raised. If memory ran out afterwards, {@code handled} would stay too high.
      */
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {

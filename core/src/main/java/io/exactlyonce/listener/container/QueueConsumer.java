@@ -78,7 +78,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /** Stands for the context of a backoff policy that returns {@code null} instead of a context. */
+    /**
+     * Used instead of {@code null} if a backoff policy returns no context. In this class, {@code null} means that the
+     * last poll succeeded.
+     */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -309,8 +312,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // No poll is sent, so its permits are released. The reason NONE_FETCHED says that the poll has ended,
-            // because Spring Cloud AWS's limits on throughput wait for the end of each poll.
+            // No poll is sent, so its permits are released. Spring Cloud AWS's limits on throughput wait for the end of
+            // each poll. The reason NONE_FETCHED tells them that this poll has ended.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -383,8 +386,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     /**
      * Stops in several steps. Messages whose handlers have not started are made visible again. Running handlers are
-     * awaited until the timeout, and then interrupted. Finally the last deletes are sent, and the remaining deliveries
-     * end. Messages are renewed until their deliveries end.
+     * awaited until the timeout, and then interrupted. Finally the last deletes are sent. Until then, messages in
+     * flight are renewed.
      */
     @Override
     public void stop() {

@@ -45,8 +45,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
  * @param options the attributes to request, and the wait time
  * @param limits timeouts that replace the client's own
  * @param clock monotonic, in nanoseconds
- * @param goesOn whether a poll may send further requests
- * @param late returns messages to the queue that will not be handled, for example because their answer came too late
+ * @param goesOn returns false if a poll must not send further requests
+ * @param late returns messages to the queue if they will not be handled, for example because their answer came too late
  */
 record Receiver(
         SqsAsyncClient client,
@@ -60,9 +60,9 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Timeouts of receive requests, which replace the client's own. With {@code watched}, it is also measured how often
-     * the SDK repeats a request. This costs memory, so {@code watched} is used only while the queue seems empty. It
-     * also seems empty if all answers with messages are lost, and the repetitions reveal this.
+     * Timeouts of receive requests, which replace the client's own. Requests with {@code watched} also measure how
+     * often the SDK repeats them. This costs memory, so {@code watched} is used only while answers have no messages. If
+     * all answers with messages are lost, the queue seems to be empty. The SDK's repetitions show that it is not.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
@@ -70,18 +70,21 @@ record Receiver(
     private static final int MOST = 10;
 
     /**
-     * Assumed time of an answer on its way from SQS to this process. The visibility timeout of a message begins when
-     * SQS sends the answer.
+     * Assumed time that an answer needs from SQS to this process. The visibility timeout of a message begins when SQS
+     * sends the answer.
      */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
     /**
-     * An answer may normally come this long after the end of a poll's wait. If it comes later, something has delayed
-     * it. For example, the process was frozen.
+     * SQS answers at the latest when the wait of a poll ends. If the answer arrives more than this time after the wait,
+     * something has delayed it. For example, the process was frozen.
      */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** Limit of the time from the end of a request's wait to its answer, including the SDK's repetitions. */
+    /**
+     * A receive request times out this long after the end of its wait for messages, if not earlier. The time includes
+     * the SDK's repetitions.
+     */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
     /**
@@ -121,8 +124,8 @@ record Receiver(
     }
 
     /**
-     * Polls. The future fails only if the first request fails. If a further request fails, the messages of the others
-     * are still handled.
+     * Polls. The future fails only if the first request fails. If a further request fails, the messages of the other
+     * requests are still handled.
      */
     CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
@@ -275,16 +278,17 @@ record Receiver(
                 .visibilityTimeout((int) requested.window().length().toSeconds())
                 .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
-            // If an answer is lost, the SDK repeats the request with the same ID. Because of the ID, SQS answers at
-            // once, with the same messages.
+            // Each request has an ID. If an answer is lost, the SDK repeats the request with its ID. Because of the ID,
+            // SQS answers at once, with the same messages.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());
         }
         return request.build();
     }
 
     /**
-     * Estimates when SQS sent an answer, because the visibility timeouts of its messages began then. The estimate is
-     * {@link #ON_ITS_WAY} before the answer arrived, but no later than the end of the request's wait.
+     * Estimates when SQS sent an answer, because the visibility timeouts of its messages began then. Usually this is
+     * {@link #ON_ITS_WAY} before the answer arrived. But SQS sends the answer at the latest when the request's wait for
+     * messages ends.
      *
      * <p>If the answer comes more than {@link #LATE} after the wait, the process may have been frozen, or the SDK may
      * have repeated the request. Then the time at which the request was sent is returned. The visibility timeouts

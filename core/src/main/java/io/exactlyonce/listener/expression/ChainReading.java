@@ -164,8 +164,8 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // A subclass may have a method of the same name that fits these arguments better. If there are no arguments, no
-        // other method fits.
+        // With arguments, the type of the result is not certain: a subclass may have a method of the same name that
+        // fits the arguments better.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());

@@ -42,8 +42,8 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // The expression will fail in the same way for each message. The failure is reported then, and not at
-            // startup.
+            // This failure does not end startup. The expression will fail in the same way for each message, and the
+            // failure is reported for the message.
             return read;
         }
     }

@@ -73,7 +73,7 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MESSAGE_GROUP_ID_HEADER, Known.of(String.class, MESSAGE),
             MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, Known.of(String.class, MESSAGE));
 
-    /** Finds the correct spelling of these headers' names, whatever their case. */
+    /** Maps the names of the headers above to their correct spelling. Lookups ignore case. */
     private static final Map<String, String> SPELLING = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     static {

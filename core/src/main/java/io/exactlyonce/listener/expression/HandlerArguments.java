@@ -82,7 +82,7 @@ public final class HandlerArguments {
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // If the list of a batch cannot be made from the message alone, the message's own payload is used.
+        // If more than the message is needed to make the list parameter, the message's own payload is used.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")

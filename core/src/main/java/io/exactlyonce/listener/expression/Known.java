@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * Says how much a value depends on the message. Later constants depend more on it. If a value is made of two
-     * others, as in {@code #a + #b}, the later of their constants applies.
+     * Says how much a value depends on the message. The order is from least to most. For {@code #a + #b}, the greater
+     * of the two origins applies.
      */
     enum Origin {
         /** The value is the same for all messages. */
@@ -76,8 +76,9 @@ record Known(
     }
 
     /**
-     * Returns whether no subclass can add methods or properties to a type. Returns false for {@code Class} although it
-     * is final. SpEL also reads static members of the class that a {@code Class} object stands for.
+     * Returns whether no subclass can add methods or properties to a type. {@code Class} has no subclass, but this
+     * method returns false for it. From a {@code Class} object, SpEL also reads the static members of the class for
+     * which the object stands.
      */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
@@ -132,8 +133,8 @@ record Known(
     }
 
     /**
-     * Returns what is known about the value inside an {@code Optional}, because {@code ?.} and {@code ?:} read it. If
-     * this value is no {@code Optional}, returns this.
+     * Returns what is known about the value inside an {@code Optional}. The operators {@code ?.} and {@code ?:} read
+     * this inner value. If the type is not {@code Optional}, returns this object unchanged.
      */
     Known unwrapped() {
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;

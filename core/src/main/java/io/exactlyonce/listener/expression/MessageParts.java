@@ -37,7 +37,10 @@ final class MessageParts {
             "getShortLogMessage",
             "getDetailedLogMessage");
 
-    /** Methods without parameters that read a whole map. SpEL also reads them as properties. */
+    /**
+     * Methods without parameters that read a whole map. SpEL may also call them for a property, such as
+     * {@code #headers.values}.
+     */
     private static final Set<String> WHOLE_MAP = Set.of("toString", "hashCode", "values", "entrySet");
 
     private static final Set<String> BY_NAME = Set.of("get", "getOrDefault", "getHeader");

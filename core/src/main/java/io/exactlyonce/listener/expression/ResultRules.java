@@ -68,8 +68,8 @@ record ResultRules(Purpose purpose, Refusal refusal) {
     }
 
     /**
-     * Returns whether the type alone decides if a value can be a key or fingerprint. It does if the value has exactly
-     * this type, or if no subclass can be a text or a number.
+     * Returns whether the known type is enough to decide if a value can be a key or fingerprint. It is not enough if a
+     * subclass could be a text or a number.
      */
     private boolean isCertain(Known value) {
         return value.isExact()

@@ -60,7 +60,10 @@ final class Sources {
         return Map.copyOf(variables);
     }
 
-    /** Returns whether the expression reads a variable that is a header, or contains headers. */
+    /**
+     * Returns whether the expression may read headers: it has a variable for a header, or a variable such as
+     * {@code #message} or {@code #headers}.
+     */
     boolean readsHeaders() {
         return readsHeaders;
     }
@@ -176,10 +179,10 @@ final class Sources {
     }
 
     /**
-     * Suggests a variable for an error text: the first whose type has the method or property. If none has it, suggests
-     * the first variable.
+     * Returns the variable to suggest in an error text: the first whose type has the method or property {@code member}.
+     * If there is none, returns the first variable.
      *
-     * @param given the number of arguments with which the expression calls the method; -1 for a property
+     * @param given the number of arguments in the call of the method; -1 for a property
      */
     private String owner(String member, int given) {
         Map<String, ResolvableType> owners = arguments.owners();

@@ -26,8 +26,9 @@ public final class ContainerPreparation implements ExactlyOnceContainerFactoryCo
     /**
      * Makes a preparation.
      *
-     * @param environment may say what happens if a queue is missing. By default startup fails. Spring Cloud AWS's own
-     *     default would create the queue, with a visibility timeout of 30 s and no dead-letter queue
+     * @param environment has Spring Cloud AWS's property for missing queues. If the property is not set, startup fails
+     *     when a queue is missing. Spring Cloud AWS's own default would create the queue, with a visibility timeout of
+     *     30 s and no dead-letter queue
      * @param virtualThreads whether handlers run on virtual threads if the application names no executor
      * @param engine checks the claim store when a container is made. Polling starts after this check
      * @param observing adds observers to containers of listeners in observe mode, and changes nothing else of these

@@ -59,8 +59,9 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // A prepared factory wraps another one, which is used here. But the starter's own prepared factory wraps
-            // the result of this search. If the application has named that factory, the search ignores the name.
+            // If the application names a prepared factory, the original factory inside it is used. An exception is the
+            // starter's own prepared factory, because its original factory is the result of this search. If that
+            // prepared factory is named, the name is ignored.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {

@@ -16,8 +16,9 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 /**
  * Makes sure that each listener gets a container. Spring Cloud AWS makes the containers once, after the singletons are
  * created. If the bean of a listener were created later, the listener would silently get no container. So this class
- * creates lazy beans before that. If a bean can only be created later, for example because of its scope, startup fails.
- * If the declared type of such a bean hides the listener method, the later creation of the bean fails.
+ * creates lazy beans before the containers are made. If a bean can only be created later, for example because of its
+ * scope, startup fails. If the declared type of a bean hides its listener methods, the bean cannot be recognized at
+ * startup. When such a bean is created later, an exception is thrown.
  */
 final class ListenerBeans implements BeanPostProcessor {
 

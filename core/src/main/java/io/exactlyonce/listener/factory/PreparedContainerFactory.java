@@ -68,7 +68,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
-            // The factory that called this one has prepared the endpoint, and will prepare the container.
+            // This factory is the original of another prepared factory. The other factory has prepared the endpoint,
+            // and will prepare the container.
             return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
@@ -115,8 +116,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // Startup must fail if claims cannot be stored. Usually each container waits for that check when it starts,
-            // but this container does not start with the application. So its startup waits here.
+            // Startup must fail if claims cannot be stored. Usually a container checks this when it starts. But this
+            // container does not start with the application, so the check is awaited here.
             with.engine.readiness().run();
         }
     }
