@@ -43,8 +43,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     private static final String CONTRIBUTOR = "exactlyOnce";
 
     /**
-     * If the thread that looks for due renewals has not run for this long, the health is down. Normally it runs ten
-     * times a second.
+     * The health is down if the thread that looks for due renewals has not run for this long. That thread normally runs
+     * ten times a second.
      */
     private static final Duration LATE = Duration.ofSeconds(2);
 

@@ -114,7 +114,7 @@ final class DeadLetters {
             @Nullable String newMessageId,
             @Nullable String reason) {}
 
-    /** A message that was not redriven. The message id, the hash of its key, or both are set. */
+    /** A message that was not redriven. Contains the message's id, the hash of its key, or both. */
     record Left(@Nullable String messageId, @Nullable String keyHash, String reason) {}
 
     /** A listener's queue and its dead-letter queue. */
@@ -287,11 +287,13 @@ final class DeadLetters {
     /**
      * Searches one dead-letter queue for the chosen messages, and redrives those that it finds.
      *
-     * <p>If messages are chosen by the hashes of their keys, one hash can find several messages. So the search also
-     * stops when a request has found {@link #MOST} messages in all queues.
+     * <p>The search stops when all chosen messages are found. If messages are chosen by the hashes of their keys,
+     * several messages can have the same key. So the search also stops after {@link #MOST} messages, counted over all
+     * queues of the request.
      *
      * @param missing ids or hashes for which no message was found yet. This method removes those that it finds
-     * @param found collects the found messages of all queues: their ids, with the hashes of their keys
+     * @param found collects the messages that were found in all queues. The keys of the map are the messages' ids, and
+     *     its values are the hashes of the messages' keys
      * @param obstacles collects sentences that explain why a queue was not searched
      * @return true if the search failed, or if SQS rejected a request
      */
@@ -354,8 +356,8 @@ final class DeadLetters {
     }
 
     /**
-     * Returns true if the message came from another queue of the listener. If two queues share a dead-letter queue, it
-     * is searched for each of them, but the message must not be shown or redriven twice.
+     * Returns true if the message came from another queue of the listener. Two queues can share a dead-letter queue.
+     * This class then searches the dead-letter queue twice, but must show or redrive each message only once.
      */
     private static boolean belongsToAnother(Source source, List<Source> sources, Message message) {
         return source.dead().isOfAnotherQueue(message)

@@ -17,8 +17,8 @@ public final class ExactlyOnceConsoleEndpoint {
     private final BooleanSupplier mayWrite;
 
     /**
-     * Creates the endpoint. Spring Boot discovers the endpoint {@code exactlyonce} only after it has created this bean.
-     * So both arguments are evaluated later, at each request.
+     * Creates the endpoint. Both arguments are functions that are called at each request, because Spring Boot discovers
+     * the endpoint {@code exactlyonce} only after it has created this bean.
      *
      * @param api returns the URL of the endpoint {@code exactlyonce}, relative to the page
      * @param mayWrite returns whether the endpoint {@code exactlyonce} lets callers release or complete parked keys

@@ -76,7 +76,7 @@ public final class ExactlyOnceEndpoint {
     /**
      * Creates the endpoint.
      *
-     * @param observed counts the deliveries of listeners in observe mode; the bean is looked up at each request
+     * @param observed looks up the bean that counts the deliveries of listeners in observe mode
      * @param claims the parked claims; {@code null} if the store cannot list them
      * @param messages remembers from which queue the message of a parked key came
      * @param shown decides which callers see keys
@@ -223,7 +223,8 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Releases or completes a parked key. With {@code action}, redrives all dead letters of a listener instead.
+     * Releases or completes a parked key. If the request contains {@code action}, redrives all dead letters of a
+     * listener instead.
      *
      * @param keyHash the key's hash (16 hexadecimal digits in log lines), if the caller does not know the key
      * @param claimId the parked claim's id, as the endpoint showed it. If the key was claimed again since then, the
@@ -232,7 +233,7 @@ public final class ExactlyOnceEndpoint {
      *     happened
      * @param reason the caller's reason, which is logged
      * @param listener the listener whose dead letters are redriven
-     * @param action always {@code redrive}
+     * @param action {@code redrive}, or absent
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> write(

@@ -78,7 +78,10 @@ final class KeyDecisions {
         return decision;
     }
 
-    /** Releases or completes claims. Returns those that changed. The others were not parked any more. */
+    /**
+     * Releases or completes parked claims. Returns the ids of the claims that were changed. A claim that is not parked
+     * any more is not changed.
+     */
     static Set<ClaimId> decide(ParkedClaims store, String decision, List<ClaimId> claims) {
         return RELEASE.equals(decision)
                 ? store.releaseAll(claims)

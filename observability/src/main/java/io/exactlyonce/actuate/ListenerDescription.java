@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutSeconds the handler's timeout; {@code null} if it has none
  * @param inFlight messages that this instance received and has not finished
  * @param waiting messages that wait because another delivery owns their key, or because the store does not respond
- * @param pausedBy what does not respond, so that polling is paused: the claim store ({@code claims}), or a transaction
- *     manager (its name). {@code null} if polling is not paused
+ * @param pausedBy why polling is paused: {@code claims} if the claim store does not respond, or the name of a
+ *     transaction manager that does not respond. {@code null} if polling is not paused
  * @param maxReceiveCount after this number of receives, SQS moves a message to the dead-letter queue; {@code null}
  *     without a dead-letter queue
  * @param retryBudgetSeconds a message that always fails is retried for at least this time before SQS moves it to the

@@ -14,7 +14,7 @@ final class OneAtATime {
     private final Semaphore turn = new Semaphore(1);
     private final String kind;
 
-    /** @param kind the name of such requests (for example {@code lookup}) in the text of the response */
+    /** @param kind names the running request in the response with status 503, for example {@code lookup} */
     OneAtATime(String kind) {
         this.kind = kind;
     }

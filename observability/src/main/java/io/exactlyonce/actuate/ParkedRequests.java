@@ -37,8 +37,8 @@ final class ParkedRequests {
     private static final int LONGEST_FILTER = 600;
 
     /**
-     * At most this many claims are read to find the start of a page. Usually, one page is enough. More are read only if
-     * many claims were parked in the same microsecond.
+     * About this many claims, at most, are read to find the first claim of a page. So many are read only if very many
+     * claims were parked in the same microsecond.
      */
     private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
 
@@ -251,9 +251,9 @@ final class ParkedRequests {
      * Returns one page of parked keys. The caller's cursor names the last claim of the previous page, by its id and the
      * time at which it was parked.
      *
-     * <p>Several claims may have been parked at that time. So the store lists all claims from that time on, and the
-     * list is cut after the last claim of the previous page. If that claim is not parked any more, nothing is cut, and
-     * some claims may appear on both pages.
+     * <p>Other claims may have been parked at the same time. So the store lists all claims from that time on, and this
+     * method leaves out the claims up to the last one of the previous page. If that last claim is not parked any more,
+     * this method leaves out no claims. Then some claims may appear on both pages.
      */
     private Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
@@ -263,8 +263,8 @@ final class ParkedRequests {
     }
 
     /**
-     * Returns the claims that follow the previous page's last claim. If very many claims were parked at the same time
-     * as that claim, the first list may contain too few claims after it. Then a longer list is read.
+     * Returns the claims that follow the previous page's last claim. If the store's list contains fewer of them than
+     * wanted, this method asks the store for a longer list.
      */
     private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
         for (int size = wanted; ; ) {
