@@ -160,8 +160,8 @@ public final class AuditRules {
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
         // Opening a connection should take less than a third of the lease. By default, a lease is renewed when half of
-        // it is left. If the connection is broken, the renewal has to open a new one first, and then needs time for two
-        // statements.
+        // it is left. If the connection is broken, the renewal has to open a new one first. Opening and renewal
+        // together must not take longer than that half.
         Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
         if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
@@ -194,8 +194,8 @@ public final class AuditRules {
     }
 
     /**
-     * Checks that {@code maxReceiveCount} is high enough. SQS counts each receive, not only those that fail because of
-     * the message. Crashes, duplicates and outages of other systems also use up receives.
+     * Checks that {@code maxReceiveCount} is high enough. Crashes, duplicates and outages of other systems use up
+     * receives, too, because SQS counts each receive.
      */
     private void judgeReceives(int most) {
         if (most < ADVISED_RECEIVES) {
@@ -220,8 +220,9 @@ public final class AuditRules {
      */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
-        // SQS deletes a message when it is older than the queue's retention. If a standard queue's message moves to the
-        // dead-letter queue, its age still counts from when it was first sent. On a FIFO queue, its age starts again.
+        // SQS deletes a message when it is older than the queue's retention. The age of a standard queue's message is
+        // counted from when it was sent, even after the message has moved to the dead-letter queue. On a FIFO queue,
+        // the move sets the age to zero.
         boolean keepsTimestamp = redrives && !facts.subscription().isFifo();
         String deadBound = "the dead-letter queue's retention longer than the queue's";
         String bound = "exactly-once.claim.retention at least the queue's retention and its dead-letter queue's";

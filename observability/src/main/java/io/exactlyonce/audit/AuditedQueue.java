@@ -50,7 +50,7 @@ final class AuditedQueue implements MetricPublisher {
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
     /**
-     * Changes of attributes are not logged here if their names begin with one of these texts. The listener itself logs
+     * The audit does not log changes of attributes whose names begin with one of these texts. The listener itself logs
      * changes of {@code VisibilityTimeout} and {@code RedrivePolicy}. The other attributes change all the time.
      */
     private static final List<String> NOT_TOLD =
@@ -164,10 +164,10 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     /**
-     * Sets the timeout of a request. The first requests also report their metrics to this object, because only metrics
-     * contain the number of connections that the HTTP client allows.
+     * Sets the timeout of a request. Until the number of connections of the HTTP client is known, also adds this object
+     * as a metric publisher of the request, because only the SDK's metrics contain that number.
      *
-     * <p>Meanwhile, the client's own metric publishers get no metrics. So this ends as soon as the number is known.
+     * <p>A publisher of a request replaces the client's own publishers, so it is not added for longer than necessary.
      */
     private void measure(AwsRequestOverrideConfiguration.Builder request) {
         request.apiCallTimeout(LONGEST_REQUEST);

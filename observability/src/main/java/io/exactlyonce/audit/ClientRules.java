@@ -45,9 +45,9 @@ final class ClientRules {
     }
 
     /**
-     * Checks that no timeout of the client ends a poll too early. A short timeout of the SDK is only a note, because
-     * the listener extends it for polls. A short timeout of the HTTP client is a warning, because the listener cannot
-     * extend it.
+     * Checks that no timeout of the client ends a poll too early. A short timeout of the HTTP client is reported as a
+     * warning. A short timeout of the SDK is reported only as a note, because the listener sets a longer one for its
+     * polls.
      */
     private void judgeTimeouts() {
         Duration patience = client.patience();

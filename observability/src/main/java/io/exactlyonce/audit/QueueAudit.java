@@ -185,8 +185,9 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // If the listener was stopped during the audit, its queue is missing from this map, and no report is
-            // stored. Otherwise, a concurrent stop waits until the report is stored, and then removes the report.
+            // A listener may be stopped while its queue is audited. If its queue was already removed from this map, no
+            // report is stored. If not, the stopping thread waits until the report is stored, and then removes the
+            // report.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {

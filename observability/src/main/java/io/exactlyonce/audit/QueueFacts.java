@@ -38,8 +38,8 @@ record QueueFacts(
      * @param pollTimeout how long a poll waits for messages
      * @param callTimeout the configured {@code apiCallTimeout}; {@code null} if not configured or unknown
      * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} if not configured or unknown
-     * @param patience about how long the client waited before it gave up a poll too early; {@code null} if it never did
-     *     so
+     * @param patience the client's timeout, measured from a poll that the client ended too early; {@code null} if there
+     *     was no such poll
      */
     record Client(
             int polls,
