@@ -13,8 +13,8 @@ import java.util.function.ToDoubleFunction;
  * Registers gauges that show how far each streaming replica is behind the primary. Also registers HikariCP's meters of
  * the connection pool for claims.
  *
- * <p>Create this object before the pool opens its first connection. On that connection, the startup check reads the
- * state of the replicas, and passes it to {@link #observed}.
+ * <p>Create this object before the startup check opens the pool's first connection. The check reads the state of the
+ * replicas, and the gauges would miss it.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 

@@ -58,7 +58,6 @@ final class ListenerMeters extends Meters {
 
     private static final int STEPS = 5;
 
-    /** Updated directly by {@link DeliveryMetrics}, like the next four counters. */
     final Timer handler;
 
     final Counter timeouts = counter("exactly.once.handler.timeouts");
@@ -84,9 +83,9 @@ final class ListenerMeters extends Meters {
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
     /**
-     * Counts of deliveries that are in flight, waiting or being recorded. After a restart of the listener, earlier
-     * deliveries may still be running. They use the old counts, so the gauges show the sum of old and new. Old counts
-     * are garbage-collected when no delivery uses them.
+     * Counts of deliveries that are in flight, waiting or being recorded. Each start of the listener adds new counts,
+     * but deliveries from before a restart may still be running, and use the earlier counts. So the gauges show the sum
+     * of all counts. Counts that no delivery uses any more are garbage-collected.
      */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 

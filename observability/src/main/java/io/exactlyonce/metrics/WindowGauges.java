@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gauges that compare a listener's latencies with its visibility timeout. They also show the recommended timeout.
  *
- * <p>A metrics system reads the gauges one after the other. To be consistent, all of them show the same measurement for
- * one second.
+ * <p>A metrics system reads the gauges one after the other. The latencies are computed at most once a second, so that
+ * all gauges of one reading agree with each other.
  */
 final class WindowGauges {
 
