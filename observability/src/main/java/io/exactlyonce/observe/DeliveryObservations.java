@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes observations (spans) of claims, handlers and completions, in the trace of the message.
  * <ul>
- *   <li>Handlers and completions are children of Spring Cloud AWS's observation of the message. If Spring Cloud AWS's
- *       observations are off, handlers and completions are not observed.
- *   <li>Claims are usually made before Spring Cloud AWS observes the message. So their observations continue the
- *       sender's trace themselves.
- *   <li>A claim in the handler's transaction is made later. So its observation is a child of the message's observation,
- *       too.
+ *   <li>The observations of handlers and completions are children of Spring Cloud AWS's observation of the message. If
+ *       Spring Cloud AWS's observations are off, handlers and completions are not observed.
+ *   <li>Most claims are made before Spring Cloud AWS begins its observation of the message. The observation of such a
+ *       claim is a child of the sender's span.
+ *   <li>A claim in the handler's transaction is made after Spring Cloud AWS has begun its observation. The observation
+ *       of such a claim is a child of that observation.
  * </ul>
  *
  * <p>If the sender sent no trace, the claim and the handler are in two separate traces.

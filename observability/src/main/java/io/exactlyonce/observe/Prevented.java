@@ -14,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts repeated handler calls that claims have prevented on this instance, and logs them at INFO.
+ * Counts repeated handler calls that claims have prevented on this instance.
  *
- * <p>Each takeover is logged. Two other events can be frequent: suppressed duplicates, and deliveries that took longer
- * than the visibility timeout. Of each kind, a listener logs the first event at once, and the number of later ones once
- * an hour.
+ * <p>Logs each takeover. Suppressed duplicates can be frequent, so each listener logs its first one at once, and the
+ * number of later ones once an hour. Deliveries that took longer than the visibility timeout are logged in the same
+ * way.
  */
 public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
