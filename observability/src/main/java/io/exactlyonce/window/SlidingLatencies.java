@@ -28,7 +28,7 @@ final class SlidingLatencies {
     private long filledSince;
 
     /**
-     * @param parts the number of histograms, at least two. All but the current one together cover the time span
+     * @param parts the number of histograms, at least two. One is filled, and all others together cover the time span
      * @param span each latency is kept for at least this time
      * @param fewest at least this many latencies are kept, even if they are older than the time span
      * @param nanos the current time of a nanosecond clock

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * timeout. Takes about 180 KB.
  *
  * <p>Thread-safe. Recording a latency takes a lock for a short time, and allocates nothing. Computing percentiles takes
- * the same lock for longer. However many deliveries there are, they cause that at most once a second.
+ * the same lock for longer, so deliveries cause it at most once a second.
  */
 final class WatchedLatency {
 

@@ -116,11 +116,9 @@ public record WindowAdvice(
     }
 
     /**
-     * Returns the shortest timeout that may be recommended, in seconds. After many deliveries, this is their p95; after
-     * fewer, their p99.
-     *
-     * <p>If there were too few deliveries, or if the percentile exceeds the current timeout, no timeout below the
-     * current one may be recommended.
+     * Returns the shortest timeout that may be recommended, in seconds. With confidence {@code HIGH}, this is the p95
+     * of the deliveries; with {@code MEDIUM}, their p99; with {@code LOW}, the current timeout. If the percentile
+     * exceeds the current timeout, returns the current timeout, too.
      */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();

@@ -26,7 +26,9 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
-    /** The 99th percentile of fewer than 100 deliveries would be the longest delivery. */
+    /**
+     * At least this many deliveries are needed for a 99th percentile. With fewer, it would be the longest delivery.
+     */
     private static final int ENOUGH = 100;
 
     private final boolean isRenewed;
