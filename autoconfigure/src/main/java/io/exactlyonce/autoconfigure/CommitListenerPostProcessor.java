@@ -15,7 +15,7 @@ final class CommitListenerPostProcessor implements BeanPostProcessor {
 
     private final CommitListener listener = new CommitListener();
 
-    /** Copies the manager's list of listeners, because this list may be immutable. */
+    /** Sets a new list of listeners, because the manager's own list may be immutable. */
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof ConfigurableTransactionManager manager) {

@@ -128,8 +128,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final StoredResults results;
 
     /**
-     * Creates the objects that several beans of this class share. Spring needs this constructor before it can create
-     * any of these beans. So the claim store and the JSON mapper must not depend on one of them.
+     * Creates the objects that several beans of this class share. Spring calls this constructor before it can create a
+     * bean of this class. The constructor needs the claim store and the JSON mapper. So neither of them may depend on a
+     * bean of this class.
      */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
@@ -245,9 +246,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * Checks the listener ids in the properties, and then starts two periodic tasks. One task renews visibility
-     * timeouts and leases. The other task helps deliveries that wait because another worker owns their key: it looks up
-     * whether the key is free. Both tasks stop after the listeners, because running handlers still need renewals.
+     * Checks the listener ids in the properties, and then starts two periodic tasks. The first task renews visibility
+     * timeouts and leases. The second task serves deliveries that wait because another worker owns their key, and looks
+     * up whether such a key is free now. Both tasks stop after the listeners, because running handlers still need
+     * renewals.
      */
     @Bean
     PeriodicTaskLifecycle exactlyOncePeriodicTasks(
@@ -362,7 +364,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /**
      * Returns true for a {@code @Bean} method whose return type is an interface or an abstract class of the
-     * application. Its bean may be a listener, but the type does not show this.
+     * application. The returned object may be a listener, even if the return type has no annotated method.
      */
     private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
         return definition.getFactoryMethodName() != null
@@ -375,8 +377,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
-        // Spring creates the advisor before it can create the properties bean, so the properties are bound here by
-        // hand.
+        // Spring creates this advisor before it can create the bean ExactlyOnceProperties. So the properties are read
+        // directly from the environment.
         ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
     }

@@ -48,8 +48,9 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     /**
-     * Returns the name of a property of the listener. Spring knows the file and line of such a property (for example
-     * {@code exactly-once.listeners.orders.lease}), but not of the listener's id.
+     * Returns a property that is set for the listener (for example {@code exactly-once.listeners.orders.lease}), to
+     * show the user its file and line. The listener's id alone is no property, so Spring does not record where the id
+     * is written.
      */
     private static ConfigurationPropertyName firstWithin(
             ConfigurationPropertyName group, ConfigurationPropertySource source) {

@@ -19,8 +19,8 @@ final class JacksonResultSerializer implements ResultSerializer {
     private final JsonMapper mapper;
 
     /**
-     * Cache of the types that {@link #whyUnreadable} has accepted. Checking a type is expensive, because Jackson
-     * usually throws an exception. The set stays small, because an application has few result types.
+     * Types that {@link #whyUnreadable} has accepted. A repeated check would be slow, because Jackson throws an
+     * exception in most checks. The set stays small, because an application has few result types.
      */
     private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
@@ -48,9 +48,9 @@ final class JacksonResultSerializer implements ResultSerializer {
     }
 
     /**
-     * Returns why no result of this type can ever be read; {@code null} if results can be read. To find out, the method
-     * tries to read an empty JSON object as this type, which often fails. Only an {@link InvalidDefinitionException}
-     * means that the type itself is unreadable. Any other exception means that an empty object does not fit the type.
+     * Returns why Jackson cannot read results of this type; {@code null} if it can. As a trial, the method reads an
+     * empty JSON object as this type. An {@link InvalidDefinitionException} means that Jackson cannot read the type at
+     * all. Any other exception only means that an empty object does not fit the type.
      */
     @Override
     public @Nullable String whyUnreadable(Type type) {
@@ -62,7 +62,7 @@ final class JacksonResultSerializer implements ResultSerializer {
         } catch (InvalidDefinitionException unreadable) {
             return unreadable.getOriginalMessage();
         } catch (JacksonException unfit) {
-            // An empty object does not fit this type, but other JSON may.
+            // Jackson can read the type, although not from an empty object.
         }
         readable.add(type);
         return null;

@@ -35,9 +35,9 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Returns a lower phase than listener containers and the web server have. Spring starts low phases first and stops
-     * them last. So the task runs as long as listeners and HTTP requests may hold claims. Spring Boot's web server has
-     * at least {@code DEFAULT_PHASE - 2048}.
+     * Returns a phase below the phases of the listener containers and of the web server. The lowest of these is
+     * {@code DEFAULT_PHASE - 2048}. Spring starts low phases first and stops them last. So the task runs as long as
+     * listeners and HTTP requests may hold claims.
      */
     @Override
     public int getPhase() {

@@ -65,9 +65,9 @@ class PostgresClaimsConfiguration {
     private final Map<String, Duration> leases;
 
     /**
-     * Number of connections that delete expired claims: 1, or 0 if deletion is off. The library's own pool gets an
-     * extra connection for this. A {@code DataSource} with {@link ExactlyOnceDataSource} gets none, so the deletion
-     * uses one of its connections for claims.
+     * Number of connections that delete expired claims: 1, or 0 if deletion is off. The library's own pool is made
+     * larger by this number. If the application provides the pool ({@link ExactlyOnceDataSource}), the deletion uses
+     * one of the pool's connections.
      */
     private final int forCleanup;
 
@@ -112,8 +112,8 @@ class PostgresClaimsConfiguration {
 
     /**
      * Requires that each configured lease is longer than the pool's connection timeout. Otherwise a lease could expire
-     * while its renewal waits for a connection. If no lease is configured, the queue's visibility timeout is the lease.
-     * This timeout is not known yet, so it is not checked here.
+     * while its renewal waits for a connection. If no lease is configured, the lease is the queue's visibility timeout.
+     * That timeout is not known when the pool is created, so this method does not check it.
      */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
@@ -152,10 +152,11 @@ class PostgresClaimsConfiguration {
 
     /**
      * Limits how many batches of claims use the database at the same time, so that some connections of the pool stay
-     * free. Renewals, lookups of keys and the deletion of expired claims need these connections. If the pool is the
-     * application's own, operators need some, too.
+     * free. Renewals, lookups of keys and the deletion of expired claims need these connections. If the application
+     * provides the pool, the requests of operators need connections of this pool, too.
      *
-     * <p>A claim may wait 3 s until its batch is sent, or the pool's connection timeout if this is longer.
+     * <p>A claim fails if its batch is not sent within 3 s. If the pool's connection timeout is longer, that timeout
+     * applies instead.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {

@@ -20,8 +20,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
  * Finds misspelled property names under {@code exactly-once}. Fails startup, or logs these names. Spring itself ignores
- * unknown names, so a misspelled {@code retention} would go unnoticed, and cause a duplicate weeks later. Reports names
- * and origins only, because values may be passwords.
+ * unknown names, so a misspelled {@code retention} would go unnoticed, and cause a duplicate weeks later. Reports each
+ * name and where it is set, but not its value, which may be a password.
  *
  * <p>Environment variables and system properties are not checked, because other programs also set them.
  *
@@ -85,9 +85,9 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether a property belongs to a group. A heading without entries in YAML (for example {@code audit:})
-     * counts as part of its group. If the heading itself has a value, the method returns false, so that this mistake is
-     * reported.
+     * Returns whether a property belongs to a group. In YAML, the group's heading without entries (for example
+     * {@code audit:}) also belongs to the group. A heading that has a value (for example {@code audit: true}) does not
+     * belong to it, so this mistake is reported.
      */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
