@@ -18,8 +18,8 @@ import software.amazon.awssdk.core.exception.SdkException;
 public final class AwsText {
 
     /**
-     * Matches the text behind the first {@code Value}, up to {@code for parameter} or {@code at '}. The search does not
-     * continue at a later {@code Value}, because that would take minutes for a text of 1 MiB.
+     * Matches the text after the first word {@code Value}, up to the last {@code for parameter} or {@code at '}. Only
+     * the first {@code Value} is tried, because a search at each one would take minutes for 1 MiB of text.
      */
     private static final Pattern NAMED = Pattern.compile("(?s)\\A((?>.*?\\bValue )).+(?= for parameter | at ')");
 
@@ -27,9 +27,9 @@ public final class AwsText {
     private static final Pattern QUOTED = Pattern.compile("(?s)(?<=\").+(?=\")");
 
     /**
-     * Matches the text from the first single quote to the last one. Skips apostrophes within a word, and quotes behind
-     * one of the listed words. The text behind such a word is a name (for example of a parameter), which an operator
-     * needs for the fix.
+     * Matches the text between the first single quote and the last one. Apostrophes within a word do not count as
+     * quotes. A quote directly after one of the listed words does not count as the first quote. Such a quote encloses a
+     * name (for example of a parameter), which an operator needs for the fix.
      */
     private static final Pattern SINGLE_QUOTED = Pattern.compile(
             "(?s)\\A((?>.*?(?<!\\b(?:at|not|service:|region|attribute|type|field|name|parameter) )(?<!\\w)'))"
@@ -45,8 +45,9 @@ public final class AwsText {
                     + ".+?(?= \\(Service: |\\z)");
 
     /**
-     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Long parts of ARNs and
-     * URLs do not match, because a colon, a point or a slash precedes them.
+     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Before the text there may
+     * be a blank, a quote, an opening bracket, an equals sign, a comma or a semicolon. So long parts of ARNs and URLs
+     * do not match, because they follow a colon, a point or a slash.
      */
     private static final Pattern LONG = Pattern.compile("(?<!\\bTable: )(?<![^\\s\"'`<>(\\[{=,;])[\\w+/=#-]{64,}");
 
@@ -68,9 +69,9 @@ public final class AwsText {
     }
 
     /**
-     * Returns the messages of AWS exceptions that contain values, each with a copy without values. Callers use this map
-     * to clean other exceptions, which may repeat these messages. A message may contain a shorter one, so the longest
-     * message comes first.
+     * Returns each message of an AWS exception that contains values, with a copy of the message without values. Other
+     * exceptions may repeat such a message. Callers replace the message by the copy there, too. The longest message
+     * comes first, because a long message may contain a shorter one.
      *
      * @param failures a failure with all its causes and suppressed exceptions
      */

@@ -65,8 +65,8 @@ public final class Boundary {
      * Runs work, and cleans up if the work crashes. Otherwise permits would stay taken, and callers would wait forever.
      * This method throws nothing, and allocates no memory itself.
      *
-     * <p>A thread that must never end should create {@code work} before its loop. Otherwise a lack of memory could end
-     * the loop when it creates {@code work}.
+     * <p>A thread that must never end should create the object {@code work} once, before its loop. If the loop created
+     * it each time, a lack of memory could end the thread.
      *
      * @param entry names the work in the log; its {@code toString()} is called only after a crash
      * @param crashed the cleanup, which releases permits and abandons deliveries. It runs after the crash is logged.

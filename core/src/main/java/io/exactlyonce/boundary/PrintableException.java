@@ -115,8 +115,8 @@ public final class PrintableException extends Exception {
     }
 
     /**
-     * Returns whether the first line of a failure's message may quote a value. The message of a failed JDBC batch
-     * quotes the statement with its parameters.
+     * Returns whether the first line of a failure's message may quote a value. Always true for a failed JDBC batch,
+     * because its message quotes the statement with its parameters.
      */
     private static boolean isQuote(Throwable failure) {
         return failure instanceof BatchUpdateException || (failure instanceof SQLException sql && isQuote(sql));

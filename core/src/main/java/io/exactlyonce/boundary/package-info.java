@@ -1,6 +1,6 @@
 /**
- * Internal: handles crashes of the library's own code on threads of other libraries. Also contains the causes of
- * failures, safe texts for logs, and the hashes of keys. Every package may use it.
+ * Internal: handles crashes of the library's own code on threads of other libraries. Also finds the causes of failures,
+ * makes texts safe for logs, and hashes keys. Every package may use this package.
  *
  * <p>This package uses no other package.
  */

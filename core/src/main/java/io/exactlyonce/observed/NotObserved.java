@@ -10,7 +10,10 @@ import java.util.Locale;
 public enum NotObserved {
     /** The message has no usable key. In enforce mode, the message would be returned. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
-    /** A header that Spring Cloud AWS sets is missing or was replaced, so the message from SQS is not known. */
+    /**
+     * The library cannot read the original SQS message, because a header that Spring Cloud AWS sets is missing or was
+     * replaced.
+     */
     MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
     /** The claim store did not answer the request for a claim. */
     STORE("got no answer from the claim store"),

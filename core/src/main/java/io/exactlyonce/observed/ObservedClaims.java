@@ -32,13 +32,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Three rules always hold:
  * <ul>
- * <li>A handler's thread never waits here, and never gets an exception.
- * <li>Only a limited number of handlers is observed at once. Further handlers are counted as not observed.
- * <li>A key is recorded as completed only if its handler succeeded, and held the claim until the end.
+ *   <li>A handler's thread never waits here, and never gets an exception.
+ *   <li>Only a limited number of handlers is observed at once. Further handlers are counted as not observed.
+ *   <li>A key is recorded as completed only if its handler succeeded, and held the claim until the end.
  * </ul>
  *
  * <p>The counts are not exact. Some handlers may not be observed. Leases are not renewed, so another instance may
- * acquire a key while its handler still runs. This overlap is reported only when that handler ends.
+ * acquire a key while a handler for the key still runs here. This instance counts the overlap when its own handler
+ * ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
@@ -64,8 +65,9 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Handlers that run in this instance, used only on the single thread. If a lease expires while its handler runs,
-     * the store does not see that the key's next handler overlaps. This map shows the overlap.
+     * Handlers that run in this instance, by key. Only the single thread uses this map. If a handler runs longer than
+     * its lease, the store grants the key to the next handler. The map then shows that the first handler is still
+     * running.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
@@ -118,7 +120,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Called when the handler of a run has ended.
+     * Called when a handler has ended.
      *
      * @param failure {@code null} if the handler succeeded
      */
@@ -149,9 +151,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Sends a batch of starts and ends of handlers to the store: first all starts, and then all ends. A start must not
-     * be sent before an earlier end of the same key. So if the batch already contains the key of a start, the start
-     * waits for the next batch.
+     * Takes a batch of starts and ends of handlers from the queue, and sends them to the store: first all starts, and
+     * then all ends. If one handler ends and the next handler of its key starts, the store must get the end first. So
+     * if the key of a start is already in the batch, the start is left for the next batch.
      */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
@@ -222,9 +224,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * Records how handlers ended. If a handler no longer owns its key, a later handler has acquired the key in the
-     * meantime. This is reported as an overlap. If the later handler runs in this instance, the overlap was already
-     * reported when it started.
+     * Records how handlers ended. If another handler has acquired the key by now, the store does not accept the end,
+     * and an overlap is reported. If the other handler runs in this instance, the overlap was already reported when
+     * that handler started, and is not reported again.
      */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();

@@ -36,8 +36,9 @@ public final class ObservedCounts implements ObservationCounter {
     private static final int LONGEST_REASON = 1_000;
 
     /**
-     * Reasons that {@link #notObserved} does not log. {@link #unavailable} already logs failures of the store. If a
-     * message is skipped or unprotected, the listener's settings say so.
+     * Reasons that {@link #notObserved} does not log. Failures of the store are already logged by {@link #unavailable}.
+     * If a message without a key is skipped or handled without a claim, the listener is configured so, and nothing is
+     * wrong.
      */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
@@ -68,13 +69,14 @@ public final class ObservedCounts implements ObservationCounter {
             List<SeenKey> keys) {}
 
     /**
-     * A key that enforce mode would have handled in another way.
+     * A key with deliveries that enforce mode would have handled in another way. The parameters below concern only
+     * these deliveries of the key.
      *
      * @param key the key's hash, as in logs
-     * @param outcome the {@link ObservedOutcome#tag()} of the latest such delivery
-     * @param times number of such deliveries. Only the latest 100 keys are kept, and the count of a dropped key begins
-     *     again
-     * @param secondsAgo seconds since the latest such delivery
+     * @param outcome the {@link ObservedOutcome#tag()} of the latest delivery
+     * @param times number of deliveries. Only the latest 100 keys are kept. If a dropped key appears again, its number
+     *     begins at 1
+     * @param secondsAgo seconds since the latest delivery
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
 
@@ -83,7 +85,7 @@ public final class ObservedCounts implements ObservationCounter {
     private static final class Counts {
         private final Map<Enum<?>, Long> kinds = new HashMap<>();
 
-        /** The findings about each key, by the key's hash. The key that was observed last is the last one. */
+        /** The findings about each key, by the key's hash. Sorted by the latest observation, the oldest first. */
         private final Map<String, KeyCount> keys = new LinkedHashMap<>();
 
         long of(Enum<?> kind) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class ObservedRun {
 
     /**
-     * Each 8,192 characters of a message's body count as one more pending observation, because the body occupies memory
-     * until its fingerprint is made. A body may have 1 MiB.
+     * Number of characters of a message's body that count as one more pending observation. A body occupies up to 1 MiB
+     * of memory until its fingerprint is made.
      */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
@@ -31,14 +31,14 @@ public final class ObservedRun {
     private final MismatchPolicy onMismatch;
     private @Nullable Content content;
 
-    /** False if too many observations were pending when the handler started. */
+    /** False if the handler is not observed, because too many observations were pending when it started. */
     boolean isAdmitted;
 
     @Nullable Throwable failure;
 
     /**
-     * The claim to resolve when the handler ends; {@code null} if the store did not grant it. Not {@code null} if the
-     * store did not answer, because it may have granted the claim.
+     * The claim to complete or release when the handler ends; {@code null} if the store answered that it does not grant
+     * the claim. If the store did not answer, the claim is kept here, because the store may have granted it.
      */
     @Nullable ClaimId claim;
 
@@ -49,8 +49,8 @@ public final class ObservedRun {
     boolean isHeld;
 
     /**
-     * True if a later handler in this instance acquired the key. This overlap was already reported when the later
-     * handler started.
+     * True if a later handler of the key acquired the key, and runs in this instance, too. The overlap was already
+     * reported when the later handler started.
      */
     boolean isTakenOverHere;
 
@@ -59,7 +59,7 @@ public final class ObservedRun {
      * @param characters length of the message's body
      * @param content must be the same in all messages of a key. Its fingerprint is made on another thread, because long
      *     content takes time
-     * @param lease how long the claim lasts if no lease is configured
+     * @param lease the message's visibility timeout, which is the lease if no lease is configured
      * @param onMismatch what the listener does if a message has the same key as an earlier message, but other content
      */
     public ObservedRun(
@@ -78,8 +78,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Creates the request for the claim. May be called only once. If the key is in doubt, the claim acquires it, and
-     * does not park it, because the handler runs anyway.
+     * Creates the request for the claim. May be called only once. The request never parks a key in doubt, because the
+     * handler runs anyway.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);
@@ -90,7 +90,7 @@ public final class ObservedRun {
         return request;
     }
 
-    /** Returns whether both runs have fingerprints, and these differ. */
+    /** Returns whether the two handlers got different content. Returns false if contents are not compared. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }
