@@ -125,14 +125,14 @@ public interface Claim {
      * <p>Call this method inside a Spring transaction on the database that stores the claims, before or after your
      * writes. The call costs one statement. The claim can still be renewed and completed while the transaction is open.
      *
-     * <p>A crash can still happen after the commit and before the claim is completed. The next attempt then sees {@link
-     * #isInDoubt()}. {@link Effects#DATABASE} avoids this case, because one transaction commits the writes and the
-     * completion.
+     * <p>A crash can still happen after the commit and before the claim is completed. The next attempt then sees
+     * {@link #isInDoubt()}. {@link Effects#DATABASE} avoids this case, because one transaction commits the writes and
+     * the completion.
      *
      * @throws ClaimLostException if this claim no longer owns the key. The transaction must be rolled back, as Spring
      *     does for this exception
-     * @throws IllegalStateException if there is no such transaction, or if nothing is claimed: the listener only
-     *     observes, or the message has no key
+     * @throws IllegalStateException if no transaction on the database of the claims is open, or if nothing is claimed:
+     *     the listener only observes, or the message has no key
      * @throws ClaimStoreException if the database does not answer. The transaction must be rolled back
      * @throws UnsupportedOperationException if the claim store, such as DynamoDB, cannot take part in the application's
      *     transactions; the exception's message names the alternatives

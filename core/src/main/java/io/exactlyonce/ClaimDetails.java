@@ -76,7 +76,9 @@ public interface ClaimDetails {
         return null;
     }
 
-    /** Returns the earliest time at which the store may delete the key; {@code null} if the store keeps the key. */
+    /**
+     * Returns the earliest time at which the store may delete the key; {@code null} if the store has set no such time.
+     */
     default @Nullable Instant expiresAt() {
         return null;
     }

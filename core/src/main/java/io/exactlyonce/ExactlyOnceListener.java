@@ -141,7 +141,8 @@ public @interface ExactlyOnceListener {
     InDoubtPolicy whenInDoubt() default InDoubtPolicy.RERUN;
 
     /**
-     * Bean name of the {@link Reconciler} that {@link InDoubtPolicy#RECONCILE} calls. Default: the only or primary one.
+     * Bean name of the {@link Reconciler} that {@link InDoubtPolicy#RECONCILE} calls. Default: the only
+     * {@code Reconciler} bean, or the primary one.
      */
     String reconciler() default "";
 
@@ -151,7 +152,8 @@ public @interface ExactlyOnceListener {
      * dead-letter queue.
      *
      * <p>Subclasses of these types count as well. Only the exception that the handler throws counts, and not the causes
-     * of this exception. A proxy around the handler may wrap the exception in another one, which changes nothing.
+     * of this exception. If a proxy around the handler wraps the exception in an {@code UndeclaredThrowableException},
+     * the wrapper is ignored.
      */
     Class<? extends Throwable>[] parkFor() default {};
 
@@ -197,9 +199,9 @@ public @interface ExactlyOnceListener {
     MissingKeyPolicy whenKeyMissing() default MissingKeyPolicy.REFUSE;
 
     /**
-     * Number of attempts that may throw an exception before the key is parked, with the last exception as its reason.
-     * Default: 0, which means any number. The property {@code exactly-once.listeners.<id>.max-attempts} overrides this
-     * attribute.
+     * Number of attempts that may throw an exception before the key is parked. The last of these exceptions is stored
+     * as the reason for parking. Default: 0, which means any number. The property
+     * {@code exactly-once.listeners.<id>.max-attempts} overrides this attribute.
      *
      * <p>Attempts that were stopped, that crashed, or that lost their claim do not count. An operator's release sets
      * the count to 0. With {@link Effects#DATABASE}, the receives of the message are counted instead of attempts,

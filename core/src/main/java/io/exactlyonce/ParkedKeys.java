@@ -49,13 +49,14 @@ public interface ParkedKeys {
     Optional<ParkedClaim> find(String scope, String key);
 
     /**
-     * Releases a parked key. The next delivery or call acquires the key, even if its policy is {@link
-     * InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if it was.
+     * Releases a parked key. The next delivery or call acquires the key, even if its policy is
+     * {@link InDoubtPolicy#PARK} and the key is in doubt. The key keeps its number of attempts, and stays in doubt if
+     * it was.
      *
      * @param seen the claim as the operator saw it
-     * @return {@code true} if this call released the key; {@code false} if the key has another state by now. DynamoDB
-     *     can also return {@code false} after a release: the response was lost, and the key was claimed again before
-     *     the SDK repeated the request
+     * @return {@code true} if this call released the key; {@code false} if the key has another state by now. With
+     *     DynamoDB, {@code false} is possible although this call released the key. This happens if the response is
+     *     lost, and the key is claimed again before the SDK repeats the request
      */
     @CheckReturnValue
     boolean release(ParkedClaim seen);
@@ -88,9 +89,9 @@ public interface ParkedKeys {
      * Releases many parked keys in few requests: one statement in PostgreSQL, one request for 25 keys in DynamoDB.
      *
      * @param seen the claims as the operator saw them, at most {@value #MOST}, such as a list of {@link #list}
-     * @return the claims that this call did not release, because their keys have another state by now. DynamoDB can
-     *     also return a claim that was released: the response was lost, and the key was claimed again before the SDK
-     *     repeated the request
+     * @return the claims that this call did not release, because their keys have another state by now. With DynamoDB,
+     *     the list may contain a claim that this call released. This happens if the response is lost, and the key is
+     *     claimed again before the SDK repeats the request
      * @throws IllegalArgumentException if there are more than {@value #MOST} claims
      */
     @CheckReturnValue

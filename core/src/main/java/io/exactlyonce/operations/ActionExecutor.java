@@ -84,8 +84,9 @@ public record ActionExecutor(
     }
 
     /**
-     * Rejects a call within a transaction of the caller. If such a call were permitted, its key would be completed, and
-     * the transaction could be rolled back later with everything that the action wrote.
+     * Rejects a call within a transaction of the caller. Otherwise the key would be completed before the transaction
+     * ends. If the transaction were rolled back afterwards, the writes of the action would be lost, but the key would
+     * stay completed.
      */
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {

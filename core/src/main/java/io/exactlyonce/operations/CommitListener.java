@@ -7,13 +7,15 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Tells whether the current thread's transaction may still be rolled back. Spring cannot tell, because it reports a
- * transaction as active until all callbacks have returned. Two kinds of callbacks run after the commit:
+ * Detects whether the current thread's transaction may still be rolled back. Spring's own flag is not enough, because
+ * Spring reports a transaction as active until all callbacks have returned. Two kinds of callbacks run after the
+ * commit:
  * <ul>
- * <li>{@code afterCommit}. This listener adds its own {@code afterCommit}, which runs before the others, and marks the
- * thread as committed.
- * <li>{@code afterCompletion}, which also calls {@code @TransactionalEventListener} methods. No mark is needed, because
- * Spring ends the transaction's synchronization before this callback.
+ *   <li>{@code afterCommit}. This listener adds its own {@code afterCommit}, which runs before the others, and marks
+ *       the thread as committed.
+ *   <li>{@code afterCompletion}, which also calls {@code @TransactionalEventListener} methods. Spring ends the
+ *       transaction's synchronization before this callback. The listener checks the synchronization, so no mark is
+ *       needed.
  * </ul>
  *
  * <p>Without this listener, code in {@code afterCommit} counts as part of the transaction.
@@ -42,8 +44,9 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Marks the thread as committed, before any other {@code afterCommit} is called. A later callback may begin a new
-     * transaction. Until the new transaction ends, Spring suspends the old one, and the mark is removed.
+     * Marks the thread as committed, before any other {@code afterCommit} is called. Another {@code afterCommit} may
+     * begin a new transaction, which may still be rolled back. So the mark is removed while the new transaction is
+     * open, and restored when it has ended.
      */
     private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 

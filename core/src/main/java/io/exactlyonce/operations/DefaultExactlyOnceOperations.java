@@ -7,8 +7,8 @@ import io.exactlyonce.delivery.InDoubtSettings;
 /**
  * Runs actions once per key, with the application's claim store.
  *
- * @param store a check before each action. It throws if claims cannot be stored. After its first success, it does
- *     nothing
+ * @param store checks before each action that the claim store can keep claims, and throws if it cannot. Does nothing
+ *     more after its first success
  */
 public record DefaultExactlyOnceOperations(ActionExecutor executions, Runnable store) implements ExactlyOnceOperations {
 

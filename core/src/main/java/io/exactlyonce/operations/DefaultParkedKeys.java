@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * Lists the parked keys of the claim store, and applies operators' decisions to them.
  *
  * @param results writes a result as JSON when an operator completes a key with it
- * @param store a check before each operation. It throws if claims cannot be stored. After its first success, it does
- *     nothing
+ * @param store checks before each operation that the claim store can keep claims, and throws if it cannot. Does nothing
+ *     more after its first success
  */
 public record DefaultParkedKeys(ParkedClaims claims, StoredResults results, Runnable store) implements ParkedKeys {
 

@@ -16,8 +16,8 @@ import org.springframework.core.ParameterizedTypeReference;
 /**
  * A call that runs its action once for its key.
  *
- * @param store a check before each action. It throws if claims cannot be stored. After its first success, it does
- *     nothing
+ * @param store checks before each action that the claim store can keep claims, and throws if it cannot. Does nothing
+ *     more after its first success
  * @param content the content that must be the same in all calls with this key; {@code null} to compare nothing
  * @param doubt what happens if the key is in doubt
  */
