@@ -3,9 +3,9 @@ package io.exactlyonce.postgres;
 import java.util.Locale;
 
 /**
- * The setting {@code synchronous_commit} of PostgreSQL: for which servers a commit of claims waits. The value {@code
- * off} is not supported. After a crash, the server would forget completions that it had confirmed, and handlers would
- * run again.
+ * PostgreSQL's setting {@code synchronous_commit}: what a commit of claims waits for, such as the primary's disk. The
+ * value {@code off} is not supported. After a crash, the server would forget completions that it had confirmed, and
+ * handlers would run again.
  */
 public enum SynchronousCommit {
 

@@ -70,16 +70,16 @@ public final class DeadLetterQueue {
     private static final int SEARCH_SECONDS = 60;
 
     /**
-     * How long a receive waits for messages. Without a wait, SQS queries only some of its servers, and may miss the
-     * messages of a short queue.
+     * How long a receive waits for messages. Without a wait, SQS queries only some of its servers, and may return
+     * nothing although the queue has a few messages.
      */
     private static final int WAIT_SECONDS = 1;
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
     /**
-     * A search ends after this time. All messages that it has received are then still hidden, so it receives none of
-     * them twice.
+     * A search ends after half of {@link #SEARCH_SECONDS}. Until then, all messages that it has received stay hidden,
+     * so it receives none of them twice.
      */
     private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
 
@@ -239,8 +239,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Sends a message back. If an earlier message of the same FIFO group could not be sent, this message stays, too, so
-     * that the group keeps its order. Messages that came from another queue do not hold up the group.
+     * Sends a message back. If an earlier message of the same FIFO group could not be sent, this message is not sent
+     * either, so that the group keeps its order. Earlier messages that came from another queue are ignored.
      */
     private Redriven redrive(Message message, Instant now, Set<String> stuckGroups) {
         String group = isFifo() ? message.attributes().get(MessageSystemAttributeName.MESSAGE_GROUP_ID) : null;
@@ -315,17 +315,14 @@ public final class DeadLetterQueue {
                 .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
     }
 
-    /**
-     * Returns whether this is the same dead-letter queue as the other one. Several queues may share a dead-letter
-     * queue.
-     */
+    /** Returns whether another listener's queue has the same dead-letter queue. */
     public boolean isSharedWith(DeadLetterQueue other) {
         return arn.equals(other.arn);
     }
 
     /**
-     * Returns whether a message came from another queue than the listener's, because several queues share this
-     * dead-letter queue. Returns false if that is not known.
+     * Returns whether a message came from another queue than the listener's. This can happen if several queues share a
+     * dead-letter queue. Returns false if the message's origin is not known.
      */
     public boolean isOfAnotherQueue(Message message) {
         String came = cameFrom(message);

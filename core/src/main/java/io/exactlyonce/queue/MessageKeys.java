@@ -12,8 +12,9 @@ public interface MessageKeys {
     /**
      * The key of a message.
      *
-     * @param attribute the message attribute that must hold the key in a copy of the message. Needed if the key is the
-     *     message's ID, because the copy gets another ID; {@code null} if the copy has the same key anyway
+     * @param attribute name of an attribute that a copy of the message must have, with the key as its value. Needed if
+     *     the key is the message's ID, because the copy gets another ID; {@code null} if the copy has the same key
+     *     anyway
      */
     record Key(String scope, String key, @Nullable String attribute) {
 

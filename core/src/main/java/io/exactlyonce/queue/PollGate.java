@@ -13,8 +13,9 @@ public interface PollGate {
     PollGate OPEN = () -> "claims";
 
     /**
-     * Returns {@code claims} if the listener calls the claim store directly, or else the name of the transaction
-     * manager in whose transactions it claims keys. Listeners with the same path pause together.
+     * Returns how the listener claims keys: {@code claims} if it calls the claim store directly, or else the name of
+     * the transaction manager in whose transactions it claims keys. Listeners whose gates return the same text pause
+     * together.
      */
     String claimPath();
 

@@ -23,8 +23,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers the server's host and port, under each of its known names; {@link #AWS} for AWS; empty if the server
- *     is unknown
+ * @param servers host and port of the server. There may be two of them: from the queue's URL, and from the SQS client's
+ *     endpoint. {@link #AWS} for AWS; empty if the server is unknown
  */
 public record QueueAddress(
         String name, @Nullable String account, @Nullable String region, Set<String> servers) {

@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
 
-    /** Matches ARNs that are safe to log. SQS's own ARNs are shorter than 1,000 characters. */
+    /** Matches ARNs that are safe to log: at most 1,000 printable ASCII characters. SQS's own ARNs are shorter. */
     private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
     /** The attributes of a queue that was not read. */
@@ -59,8 +59,8 @@ public final class QueueAttributes {
     }
 
     /**
-     * Reads a redrive policy from JSON; {@code null} if it is missing or unusable. Some servers write its number in
-     * quotes.
+     * Reads a redrive policy from JSON; {@code null} if it is missing or unusable. Some servers write
+     * {@code maxReceiveCount} in quotes.
      */
     private static @Nullable Redrive redrive(String policy) {
         try {

@@ -32,8 +32,8 @@ public final class SqsQueue implements QueueVisibility {
     private static final int BATCH_SIZE = 10;
 
     /**
-     * The first step of each request's chain of futures. If the client throws an exception in a later step, the
-     * request's future fails, and the caller need not catch the exception.
+     * A completed future. Each request is sent in a step that follows it. So if the client throws an exception, the
+     * future of this step fails, and the caller need not catch the exception.
      */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
@@ -83,7 +83,7 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Sets the queue's attributes, and who is told when they are read again.
+     * Sets the queue's attributes, and a callback for attributes that are read later.
      *
      * @param atStart the attributes at the listener's start
      * @param reader called with attributes that are read later; if it throws, the old attributes are kept
@@ -115,7 +115,7 @@ public final class SqsQueue implements QueueVisibility {
     /**
      * Records that a poll ended before SQS answered, because the SQS client has a short timeout of its own.
      *
-     * @param met about how long the client waited
+     * @param met how long the client waited, approximately
      */
     public void clientPatience(Duration met) {
         clientPatience = met;

@@ -37,7 +37,7 @@ final class HandlerDeadline {
         this.handler = handler;
     }
 
-    /** Returns whether the timeout is over. The handler may not be interrupted yet. */
+    /** Returns whether the timeout is over, even if the handler has not been interrupted yet. */
     boolean isPast() {
         return end - visibility.renewer.now() <= 0;
     }

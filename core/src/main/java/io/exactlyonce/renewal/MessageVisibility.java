@@ -141,7 +141,7 @@ public final class MessageVisibility extends Renewable {
      * Called when the delete of the message starts. Renewals continue until the queue confirms the delete. SQS may
      * reject a renewal of a deleted message. This is not reported as a loss.
      *
-     * @return a future that completes when the renewal in progress has ended; complete if there is none
+     * @return a future that completes when the renewal in progress has ended; already completed if none is in progress
      */
     public synchronized CompletableFuture<Void> deleting() {
         ending = true;
@@ -155,8 +155,8 @@ public final class MessageVisibility extends Renewable {
     }
 
     /**
-     * Does not renew an expired visibility timeout. Its end may have changed since {@code expire} was called for this
-     * check, because the handler can choose a shorter time.
+     * Does not renew an expired visibility timeout. The check for due renewals calls {@code expire} before this method,
+     * but the handler may choose a shorter time between the two calls.
      */
     @Override
     synchronized boolean attempt(long now) {
@@ -192,10 +192,10 @@ public final class MessageVisibility extends Renewable {
     /**
      * Lets the handler change the visibility timeout of its message:
      * <ul>
-     * <li>A longer time than the listener's visibility timeout stays in force. It is shortened neither by renewals nor
-     * by a return of the message.
-     * <li>A shorter time lasts until the next renewal.
-     * <li>Zero makes the message visible at once, and ends renewals.
+     *   <li>A longer time than the listener's visibility timeout stays in force. Renewals do not shorten it. The
+     *       listener does not shorten it either when it returns the message to SQS.
+     *   <li>A shorter time lasts until the next renewal.
+     *   <li>Zero makes the message visible at once, and ends renewals.
      * </ul>
      *
      * <p>If a renewal is in progress, the change is sent after it. Otherwise the renewal could overwrite the change.
@@ -236,7 +236,7 @@ public final class MessageVisibility extends Renewable {
     /**
      * Stops all renewals.
      *
-     * @return a future that completes when the renewal in progress has ended; complete if there is none
+     * @return a future that completes when the renewal in progress has ended; already completed if none is in progress
      */
     private synchronized CompletableFuture<Void> ended() {
         stop();

@@ -24,16 +24,21 @@ import org.jspecify.annotations.Nullable;
 abstract class Renewable {
 
     /**
-     * A renewal may take at least this long, because it may have to open a connection first. Normally, it may take
-     * until the end of the visibility timeout or lease. But after a pause of the JVM, this end may be near or past.
+     * The wait for the answer to a renewal may always last this long, because the renewal may have to open a connection
+     * first. Normally, the wait may last until the visibility timeout or lease ends. But after a pause of the JVM, this
+     * end may be near or past.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /**
-     * A twentieth of the length has two uses. A renewal may start this much early, to share a request. If renewals
-     * fail, the visibility timeout or lease counts as lost this long before its end, but at most 1 s before.
+     * A twentieth of the length of a visibility timeout or lease:
+     * <ul>
+     *   <li>A renewal may start this much early, to share a request with other renewals.
+     *   <li>If renewals fail, the visibility timeout or lease counts as lost this long before its end, but at most 1 s
+     *       before.
+     * </ul>
      */
     private static final int NEARLY = 20;
 
@@ -220,9 +225,11 @@ abstract class Renewable {
     /**
      * Records the visibility timeout that the handler chose, and plans the next renewal:
      * <ul>
-     * <li>If the handler's time is longer than the usual one, the renewal is due as long before the end as usual.
-     * <li>If it is shorter, the renewal is due after half of it.
-     * <li>If it is zero, no renewal follows, because the handler has made the message visible.
+     *   <li>If the handler's time is longer than the listener's visibility timeout, the renewal is due near its end.
+     *       For example, if messages with a visibility timeout of 30 s are renewed after 15 s, the renewal is due 15 s
+     *       before the end.
+     *   <li>If the handler's time is shorter, the renewal is due after half of it.
+     *   <li>If the handler's time is zero, no renewal follows, because the handler has made the message visible.
      * </ul>
      *
      * <p>The handler may have ended before this call.

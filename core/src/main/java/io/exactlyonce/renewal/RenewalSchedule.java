@@ -8,8 +8,8 @@ import java.time.Duration;
  * @param enabled whether visibility timeouts and leases are renewed; if not, they expire
  * @param at when to renew, as a fraction of the visibility timeout's or lease's length, from 0.1 to 0.8. With the
  *     default of 0.5, half of the time is left to repeat failed renewals
- * @param jitter lets deliveries that were received together renew at different times. A renewal comes earlier by a
- *     random part of the interval, at most by this fraction, from 0 to 0.5
+ * @param jitter how much earlier a renewal may come, as a fraction of the interval, from 0 to 0.5. A random part of
+ *     this time is used, so that deliveries that were received together renew at different times
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 

@@ -220,8 +220,8 @@ public final class Renewer {
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // A delay of less than a tick is ignored. Even a quarter of the shortest visibility timeout is longer than a
-        // tick.
+        // Delays of less than a tick are not compared with the visibility timeouts, because a quarter of even the
+        // shortest visibility timeout is longer than a tick.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {

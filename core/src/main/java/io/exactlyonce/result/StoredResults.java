@@ -52,8 +52,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      * The result of finished work.
      *
      * @param json the result as JSON; {@code null} if it cannot be stored
-     * @param readBack the result as it was read from the JSON. The first caller gets this object, so that all callers
-     *     get the same
+     * @param readBack the result as it was read from the JSON. The first caller gets this object and not the original,
+     *     so that it sees the same result as later callers
      * @param failure why the result cannot be written or read; {@code null} if it can
      */
     public record Kept<T>(
