@@ -11,13 +11,16 @@ import org.jspecify.annotations.Nullable;
  * and password of the application's DataSource again. So if the application changes the password of its running pool,
  * claims use the new password, too.
  *
- * <p>The pool may have read user and password from {@code JdbcConnectionDetails}, but only when the pool started. If
+ * <p>Many pools copy user and password from {@code JdbcConnectionDetails} only when they start. If
  * {@code JdbcConnectionDetails} later returns another password, and the pool still has the old one, claims use the new
- * one. Claims also ask {@code JdbcConnectionDetails} if the pool has no getter for its password.
+ * password. If the pool has no getter for its password, claims also use {@code JdbcConnectionDetails}.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The fix if claims cannot connect as the application does. Messages quote it. */
+    /**
+     * How to correct the configuration if claims cannot connect as the application does. Error messages contain this
+     * text.
+     */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";

@@ -354,8 +354,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether a failure shows that the pool's connections are stale. The other ones will then probably fail,
-     * too, and a new connection will work. A timeout does not show this, because the server may only be slow.
+     * Returns whether a failure shows that the pool's open connections are stale: they would probably fail, too, but a
+     * new connection would work. A timeout does not show this, because the server may only be slow.
      *
      * @param failure its SQLSTATE decides; if it has none, the SQLSTATE of its nearest cause
      */

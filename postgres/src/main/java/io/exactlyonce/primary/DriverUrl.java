@@ -12,8 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the settings that the application has chosen, in the URL of a DataSource of PostgreSQL's driver (for example
- * {@code PGSimpleDataSource}). This URL also lists default values, which must not override the settings of claims.
+ * Finds the settings that the application has chosen for a DataSource of PostgreSQL's driver (for example
+ * {@code PGSimpleDataSource}). Reads them from the DataSource's URL. This URL also lists the driver's default values,
+ * which must not override the settings of claims.
  */
 final class DriverUrl {
 

@@ -51,8 +51,8 @@ record PoolDetails(
     }
 
     /**
-     * Returns these details with the credentials of a pool that wraps this DataSource. If that pool has no user,
-     * nothing changes.
+     * Returns these details with another user and password: those of a pool that gets its connections from this
+     * DataSource. If that pool has no user, nothing changes.
      */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);

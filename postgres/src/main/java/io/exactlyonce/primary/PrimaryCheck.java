@@ -50,7 +50,8 @@ public final class PrimaryCheck {
      * PostgreSQL. Proxies send it to the primary, because it calls the volatile function {@code clock_timestamp}.
      *
      * <p>Each later read must see this transaction id. So the check detects a server that answers from old data, such
-     * as a cache. On a replica, the statement does not fail, because the check reads the replica's name from its row.
+     * as a cache. On a replica, taking a transaction id would fail, so the statement takes none. The check then still
+     * gets a row with the replica's name.
      */
     private static final String WRITE = PgCatalog.sql("""
             SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
@@ -308,7 +309,7 @@ public final class PrimaryCheck {
     private ClaimDatabaseException unreachable(SQLException failure) {
         // The pool's own message reports only a timeout, so the driver's message is quoted.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // If the driver has found no primary, its message contains the name of this setting.
+        // If the driver has found no primary, its message contains the name of the setting targetServerType.
         if (told.contains("targetServerType")) {
             return astray(
                     "does not connect to a primary: the server of plain reads is a replica or read-only", failure);

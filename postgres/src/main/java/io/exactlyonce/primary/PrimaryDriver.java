@@ -146,8 +146,8 @@ final class PrimaryDriver extends AbstractDataSource {
             // The driver's messages would otherwise quote keys and results, which may be personal data.
             settings.setProperty("logServerErrorDetail", "false");
             if (target.address().contains(",")) {
-                // The driver tries one host after another. A host that does not answer must leave enough time for the
-                // next one.
+                // The driver tries one host after another. A host that does not answer is given up after 1 s, so that
+                // time is left for the next host.
                 settings.setProperty("connectTimeout", "1");
                 // The driver remembers that a host is a replica, but only for 1 s, because a failover may make it the
                 // primary.

@@ -58,8 +58,8 @@ public final class ReplicaMonitor {
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
         /**
-         * Returns the lag; zero if the replica has replayed everything. The server itself may still report the delay of
-         * the last commit.
+         * Returns the lag. If the replica has replayed everything, returns zero, even if the server still reports the
+         * delay of the last commit.
          */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);

@@ -37,7 +37,8 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
-        // The pool's target is read later, because reading it may create the application's DataSource.
+        // The pool's target is not read here, but at the first check, because reading it may create the application's
+        // DataSource.
         this.readiness = new ReadinessCheck(pool::target, this::check);
     }
 

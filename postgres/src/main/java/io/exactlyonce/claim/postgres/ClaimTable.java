@@ -46,8 +46,8 @@ public final class ClaimTable {
      * <p>{@code ctid} alone is not enough, because two partitions can have rows with the same {@code ctid}. With the
      * key, PostgreSQL also visits only one partition.
      *
-     * <p>The two comparisons of the key have the same result. With only one of them, PostgreSQL could choose a join
-     * that reads the whole index of the primary key.
+     * <p>The key is compared with {@code w.key} and with {@code w.row_key}, although these two are equal. With only one
+     * comparison, PostgreSQL could choose a join that reads the whole index of the primary key.
      */
     static final String AT_PLACE = """
             claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
@@ -63,7 +63,7 @@ public final class ClaimTable {
 
     /**
      * Selects whether the table that PostgreSQL names in an error is the claim table, or one of its partitions. The
-     * error also names an index, but each partition has its own index names.
+     * index that the error names is not compared, because each partition names its indexes differently.
      */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(

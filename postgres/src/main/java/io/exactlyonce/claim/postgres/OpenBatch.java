@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests and resolutions of a batch that have no result yet, in key order, and the results of the others. Only
- * one thread may use an instance.
+ * A batch of requests and resolutions that is being written. Keeps those that have no result yet, in key order, and the
+ * results so far. Only one thread may use an instance.
  */
 final class OpenBatch {
 
@@ -40,7 +40,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The rows that the previous round read. If a free row is still the same, another transaction has locked it. */
+    /** The rows that the previous round read, by which {@link #decide} detects locked rows. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -96,8 +96,9 @@ final class OpenBatch {
     /**
      * Decides on each open request and resolution by the row of its key.
      *
-     * <p>If a free row has not changed since the previous round, another transaction has locked it. A batch does not
-     * wait for this lock, so the request is answered as held elsewhere.
+     * <p>The previous round tried to write free rows, but skipped rows that another transaction had locked. So if a
+     * free row has not changed since then, it was locked. A batch does not wait for this lock, and the request is
+     * answered as held elsewhere.
      *
      * @param rows the rows that were read; if a key has no row, its request stays open
      * @return the requests that can now be written; two of them never take over the same key

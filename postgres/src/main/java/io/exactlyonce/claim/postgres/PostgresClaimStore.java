@@ -137,7 +137,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
      *       owner has fenced it.
      * </ul>
      *
-     * <p>Two rare races cost a waiting delivery one receive each:
+     * <p>In two rare races, a message is received one more time than necessary:
      * <ul>
      *   <li>A lookup has the key's lock at the moment at which a transaction tries to claim the key.
      *   <li>A transaction commits after the lookup has read the row, and before the lookup tries the lock. The

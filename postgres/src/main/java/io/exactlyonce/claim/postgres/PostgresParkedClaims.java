@@ -91,8 +91,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
     /**
      * Lists parked claims, the oldest first. Reads the index on {@code parked_at}, which contains parked rows only.
      *
-     * <p>Two other conditions would be slow, because PostgreSQL would read and sort all parked rows: a comparison of
-     * the status in addition, and {@code (parked_at, scope, key) > (?, ?, ?)}.
+     * <p>The condition must not compare {@code status}, and must not be written as
+     * {@code (parked_at, scope, key) > (?, ?, ?)}. In both cases, PostgreSQL would read and sort all parked rows, which
+     * is slow.
      */
     static final String LIST = COLUMNS + """
             WHERE parked_at {>=} %1$s AND (parked_at {>} %1$s OR (scope, key) {>} (?, ?))
@@ -181,8 +182,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
                     .formatted(HAS_TURN, HASHES);
 
     /**
-     * Reads rows that are not parked, the last to expire first. These are usually the newest rows, because
-     * {@code expires_at} is set when a key is claimed.
+     * Reads rows that are not parked, beginning with the latest {@code expires_at}. These are usually the newest rows,
+     * because {@code expires_at} is set when a key is claimed.
      */
     private static final String LATEST_CLAIMED =
             "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %s".formatted(HAS_TURN, HASHES);
@@ -213,9 +214,9 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     /**
-     * Uses other connections than those of the table.
+     * Uses these connections instead of the table's own.
      *
-     * @param table also sets how long a row is kept at least after a decision, by its retention
+     * @param table the claim table. After a decision, a row is kept at least for the table's retention
      * @param connections connections to the claim database; at most two are used at a time
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {

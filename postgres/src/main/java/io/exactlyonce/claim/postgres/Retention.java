@@ -73,7 +73,8 @@ public final class Retention {
      * session's time zone.
      *
      * <p>The first parameter is the last {@code expires_at} of the previous batch. So the index scan skips the rows
-     * that were just deleted. {@code now()} can limit an index scan, and {@code clock_timestamp()} cannot.
+     * that were just deleted. The statement uses {@code now()}, because PostgreSQL cannot limit an index scan by
+     * {@code clock_timestamp()}.
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (

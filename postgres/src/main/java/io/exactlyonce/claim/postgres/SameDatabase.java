@@ -34,8 +34,8 @@ public final class SameDatabase {
             """);
 
     /**
-     * Runs statements outside the caller's transaction. Otherwise, that transaction would keep a connection of the
-     * claims' pool until it ends.
+     * Runs statements outside the caller's transaction. Inside it, Spring would keep a connection of the claims' pool
+     * until the transaction ends.
      */
     private final Statements claims;
 

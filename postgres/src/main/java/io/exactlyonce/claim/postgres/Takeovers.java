@@ -88,8 +88,8 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * @param around puts a statement that returns one row in front of each statement, for example
-     *     {@link Statements#within}
+     * @param around adds settings to each statement, for example {@link Statements#within}. The settings must come
+     *     first, and must return one row
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));

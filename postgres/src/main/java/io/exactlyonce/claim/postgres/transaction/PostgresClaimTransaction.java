@@ -56,8 +56,11 @@ import org.springframework.transaction.TransactionTimedOutException;
  * <ul>
  *   <li>Another claim has written a key's row in the meantime. The transaction is then rolled back.
  *   <li>The work has committed or rolled back the transaction by itself. {@link #execute} then fails. If the work
- *       committed, the keys are then in doubt. If the process dies before the rows are written, this is not noticed.
+ *       committed, the keys are then in doubt.
  * </ul>
+ *
+ * <p>If the work commits by itself, and the process then dies before the rows are written, the keys are not recorded as
+ * in doubt. The work may then run again.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
@@ -85,11 +88,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                    pg_catalog.current_setting('transaction_read_only') AS read_only, %s
             FROM %s""";
 
-    /** Selects the number of one key's lock. */
+    /** Selects the lock number of one key. */
     private static final String ONE_NUMBER = "(SELECT ?::bigint AS number, 1 AS position) AS wanted";
 
     /**
-     * Selects the numbers of several keys' locks. The array is in a subquery, because PostgreSQL would otherwise make a
+     * Selects the lock numbers of several keys. The array is in a subquery, because PostgreSQL would otherwise make a
      * new plan for each execution.
      */
     private static final String NUMBERS =
@@ -304,8 +307,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return decision.outcome();
         }
         if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
-            // How long the other owner still holds the key is unknown. This request's own lease is the estimate. A
-            // claim that this request made before, outside the transaction, counts as another owner, too.
+            // Another owner holds the key, for an unknown time. The request's own lease is returned as an estimate of
+            // this time. If this request has claimed the key before, outside the transaction, that claim is treated
+            // like another owner's.
             return new HeldElsewhere(request.lease());
         }
         KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);

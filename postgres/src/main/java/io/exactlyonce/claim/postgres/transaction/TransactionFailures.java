@@ -18,9 +18,8 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Separates failures of the database from failures of the application. If the database is unavailable, the claim is
- * repeated. Other failures end only one attempt, and no listener pauses. For example, a handler fails, or the role of
- * its transaction lacks a privilege.
+ * Separates failures of the database from other failures. If the database is unavailable, listeners may pause, and the
+ * claim is repeated. Other failures (for example of a handler) end only one attempt, and no listener pauses.
  */
 final class TransactionFailures {
 
@@ -84,8 +83,8 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns the exception for a claim that failed although the database is available. The reason is the session, or
-     * the application's own code.
+     * Returns the exception for a claim that failed although the database is available. The cause is the application's
+     * own code, or the transaction's session (for example its role lacks a privilege).
      *
      * @param claims reads the same rows through the claims' own pool, to make sure that the database is available
      * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if the claims' pool gets no answer either
