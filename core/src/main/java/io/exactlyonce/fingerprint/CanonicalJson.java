@@ -38,8 +38,8 @@ final class CanonicalJson {
     private final FieldStack fields = new FieldStack(text);
 
     /**
-     * Objects and arrays that have not ended, from the outermost to the innermost. The entry of an object is the number
-     * of its first field in {@link #fields}. The entry of an array is {@link #ARRAY}.
+     * One entry for each object or array that has not ended, from the outermost to the innermost. An object's entry is
+     * the position of its first field in {@link #fields}. An array's entry is {@link #ARRAY}.
      */
     private final int[] firsts = new int[DEEPEST];
 
@@ -57,8 +57,8 @@ final class CanonicalJson {
      */
     void begin(int length) {
         clear();
-        // One byte more, for the comma that is written after the document and removed by end(). Otherwise the buffer
-        // might be doubled for this comma.
+        // Reserves one byte more than the document has, for a last comma that end() removes. Without this byte, the
+        // buffer might be doubled for the comma.
         text.reserve(length + 1);
         movable = (long) MOST_MOVES * length;
     }
@@ -214,7 +214,10 @@ final class CanonicalJson {
         return fields.size();
     }
 
-    /** Returns the number of the outermost object's field at this place in the order of names. */
+    /**
+     * Returns the field that has this place if the outermost object's fields are sorted by name. The result is the
+     * field's number in the unsorted object.
+     */
     int field(int place) {
         return fields.sorted(place);
     }

@@ -75,7 +75,10 @@ final class FieldStack {
                 && Arrays.equals(text.bytes(), begin, begin + quoted.length, quoted, 0, quoted.length);
     }
 
-    /** Returns the number of the field at this place in the order of names. */
+    /**
+     * Returns the field that has this place if the fields are sorted by name. The result is the field's number in the
+     * unsorted object.
+     */
     int sorted(int place) {
         return order[place];
     }

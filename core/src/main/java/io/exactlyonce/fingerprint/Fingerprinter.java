@@ -10,8 +10,8 @@ import java.util.HexFormat;
  * <p>JSON is digested as its canonical text, so that documents with the same meaning have the same fingerprint. A byte
  * order mark at the beginning of a body is left out. If a body is not JSON, its last line break is left out, too.
  *
- * <p>Before an SNS notification, a byte that occurs in no text is digested. So no content of another kind has the same
- * fingerprint.
+ * <p>For an SNS notification, a byte that occurs in no UTF-8 text is digested first. So a notification never has the
+ * same fingerprint as other content.
  */
 final class Fingerprinter {
 

@@ -72,7 +72,7 @@ final class JsonReader {
         capturedTo = 0;
     }
 
-    /** Reads the next field or value of the innermost object or array, or its end. */
+    /** Reads the next field or value of the innermost object or array. If there is none, reads the closing bracket. */
     private boolean readNext() {
         boolean isInObject = json.isInObject();
         char next = next();
@@ -220,7 +220,7 @@ final class JsonReader {
         return isThere;
     }
 
-    /** Skips white space, and returns the character that follows without skipping it. */
+    /** Skips white space. Returns the character after the white space, which is still to be read. */
     private char next() {
         while (at < length) {
             char next = characters[at];

@@ -6,8 +6,9 @@ import java.util.stream.Stream;
 
 /**
  * The JSON envelope in which SNS delivers a message to a queue. If a publisher sends a message twice, the two envelopes
- * have different IDs, times and signatures. So these are not compared, but the message, the subject and the topic's
- * name are. Fields that SNS never writes are compared, too, because the document may only look like an envelope.
+ * have different IDs, times and signatures, so these three are not compared. The message, the subject and the topic's
+ * name are compared. Fields that SNS never writes are compared, too, because the document may only look like an
+ * envelope.
  *
  * <p>The topic's name often says what happened, for example to an order. The topic's region and account are not
  * compared, because a publisher may fail over to another region. Message attributes are not compared, because Spring

@@ -151,8 +151,8 @@ final class Utf8Buffer {
     }
 
     /**
-     * Decodes the first half of a surrogate pair. Its three bytes were just removed from the text, and are still in the
-     * buffer.
+     * Decodes the first half of a surrogate pair from its three bytes. The caller has just made the text shorter by
+     * these bytes, but has not overwritten them yet.
      */
     private char highSurrogate() {
         return (char) (0xD000 | ((bytes[length + 1] & 0x3F) << 6) | (bytes[length + 2] & 0x3F));

@@ -32,19 +32,20 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * Converts a message from SQS to a Spring message, with the application's converter. Senders are not trusted, so this
  * class limits two things that a sender could choose:
  * <ul>
- * <li>Headers: Spring Cloud AWS makes a header of each message attribute. A sender's attribute could replace Spring
- * Cloud AWS's own header, such as the receipt handle. An attribute of the type {@code Number.com.acme.Gadget} would
- * load the class {@code com.acme.Gadget}. This class removes or changes such attributes.
- * <li>The payload's class: by default, Spring Cloud AWS creates objects of any class that the sender names in the
- * attribute {@code JavaType}. This class accepts only the listener's payload type and its known subclasses.
+ *   <li>Headers: Spring Cloud AWS makes a header of each message attribute. A sender's attribute could replace Spring
+ *       Cloud AWS's own header, such as the receipt handle. An attribute of the type {@code Number.com.acme.Gadget}
+ *       would load the class {@code com.acme.Gadget}. This class removes or changes such attributes.
+ *   <li>The payload's class: by default, Spring Cloud AWS creates objects of any class that the sender names in the
+ *       attribute {@code JavaType}. This class accepts only the listener's payload type and its known subclasses.
  * </ul>
  *
  * <p>Type arguments are kept, too. Spring Cloud AWS would pass only the class {@code List} to its payload converter, so
  * a {@code List<Order>} would become a list of maps. This class lets Spring Cloud AWS leave such a payload as text.
  * Then this class converts the text, with the same payload converter and the full type.
  *
- * @param context passed to converters that require one
- * @param payload the type that a listener on a method takes; {@code null} if it is not known
+ * @param context passed to the converter if the converter takes a context
+ * @param payload the payload type, if the listener is one method; {@code null} if the type is not known, or if the
+ *     listener is a class
  * @param named the types that senders may name. The map's keys are class names
  */
 public record MessageConversion(
@@ -60,8 +61,9 @@ public record MessageConversion(
     public static final String OBSERVATION = "micrometer.observation";
 
     /**
-     * The header for a message's delay. Its name begins like SQS's own headers, which senders must not set. But Spring
-     * Cloud AWS sends this header as a message attribute, and it does no harm.
+     * The header for a message's delay, which senders may set. All other headers with SQS's prefix are removed from a
+     * sender's attributes. But Spring Cloud AWS itself sends this header as an attribute, and a false value does no
+     * harm.
      */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
@@ -148,9 +150,9 @@ public record MessageConversion(
     }
 
     /**
-     * Returns a context that tells Spring Cloud AWS which class to create. If the type has type arguments, the context
-     * names no class, so that the payload stays text. If the application's converter uses a context class of its own,
-     * its context is returned unchanged.
+     * Returns a context that names the payload's class to Spring Cloud AWS. If the type has type arguments, the context
+     * names no class, so that the payload stays text. If the application uses a context class of its own, returns that
+     * context unchanged.
      */
     private static @Nullable MessageConversionContext contextOf(
             @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
@@ -180,7 +182,8 @@ public record MessageConversion(
                 ? source.body()
                 : payload;
         if (!(text instanceof String) || !(payloads(converter) instanceof SmartMessageConverter payloads)) {
-            // Either the payload is no longer text, or the payload converter cannot read type arguments.
+            // The payload cannot be converted again, because it is no longer text, or because the payload converter
+            // cannot read type arguments.
             return converted;
         }
         Object full = payloads.fromMessage(

@@ -47,7 +47,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
      * Returns the type of the payload that a handler's parameter takes. The parameter may be the payload itself, or
      * contain it, such as a {@code Message} or a list.
      *
-     * @param payload the payload's type; {@code Order} instead of {@code T} if the bean's class says so
+     * @param payload the payload's type. If the bean's class replaces a type variable {@code T} by {@code Order}, this
+     *     is {@code Order}
      */
     public static PayloadType of(MethodParameter parameter, ResolvableType payload) {
         return of(parameter, payload.toClass(), exact(payload, 0));
@@ -204,8 +205,8 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
     private record ArrayOf(Type getGenericComponentType) implements GenericArrayType {}
 
     /**
-     * Describes the payload's type to Spring's converters. The handler's own parameter may describe more than the
-     * payload, such as a {@code Message<Order>}.
+     * Describes only the payload's type to Spring's converters. The handler's own parameter may describe too much: for
+     * example a {@code Message<Order>}, although the payload is an {@code Order}.
      */
     private static final class FullType extends MethodParameter {
 

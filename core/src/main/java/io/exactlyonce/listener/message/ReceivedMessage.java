@@ -45,7 +45,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
      * Creates the delivery of a polled message.
      *
      * @param requested the queue's settings at the time of the poll
-     * @param receivedAt time by the monotonic clock, not later than the start of the visibility timeout
+     * @param receivedAt a time of the monotonic clock. The visibility timeout begins at this time or later
      */
     public static ReceivedMessage received(
             SqsMessage polled, Subscription subscription, QueueSettings requested, long receivedAt) {
@@ -126,8 +126,8 @@ public final class ReceivedMessage implements Attempt.SentContent {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // Keeps the new headers, and not those of the converted message. Otherwise both would stay in memory as long as
-        // the delivery.
+        // Keeps the new message's headers. If the converted message's headers were kept instead, two maps of headers
+        // would stay in memory until the delivery ends.
         sent = attached.getHeaders();
         delivery.attempt().carries(this);
         message = attached;

@@ -87,8 +87,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     }
 
     /**
-     * Collects the changes of a batch, so that they share requests. If a message is just being renewed, its change must
-     * wait. This change is then sent later, in a request of its own.
+     * Sends the visibility changes of a batch together, in shared requests. If a message is just being renewed, its
+     * change waits for the renewal, and is then sent in a request of its own.
      */
     private static final class Together {
 

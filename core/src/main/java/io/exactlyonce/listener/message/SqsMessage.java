@@ -28,7 +28,10 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
      */
     private static final int LONGEST_ID = 200;
 
-    /** Limit of a receipt handle's length, in characters. A request contains up to ten receipt handles. */
+    /**
+     * Limit of a receipt handle's length, in characters: twice the length that SQS documents. Handles stay in memory
+     * while messages are in flight, and up to ten are sent in one request.
+     */
     private static final int LONGEST_HANDLE = 2_048;
 
     /**
@@ -117,7 +120,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     /**
      * Returns how old the message was when it was received; {@code null} if that is not known. The time of sending and
      * the time of receipt both come from SQS, because this machine's clock may be wrong. The time of receipt has no
-     * fractions of a second, so a new message may seem to be sent after it. The age is then zero.
+     * fractions of a second. So if the message is new, its time of receipt may be before its time of sending. The age
+     * is zero in that case.
      *
      * @param answeredAt the date of SQS's response; {@code null} if it is not known
      */
