@@ -87,8 +87,8 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Returns whether the retries are in another proxy than the claim's transaction, closer to the method. If so,
-     * another order of the advice cannot help.
+     * Returns whether the claim's transaction begins in an outer proxy, and the retries are in an inner proxy. If so, a
+     * new order of the advice cannot move the retries out of the transaction.
      */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));

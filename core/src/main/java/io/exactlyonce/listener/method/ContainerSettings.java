@@ -201,8 +201,8 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns a copy in which {@link #hasOwnExecutor} is true. An application's executor may have fewer threads than
-     * there are messages in flight.
+     * Returns a copy in which {@link #hasOwnExecutor} is true. {@link #claimsAhead} then returns false, because an
+     * application's executor may have fewer threads than there are messages in flight.
      */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);

@@ -96,8 +96,8 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // If the call failed before any advice, Spring could not make the arguments. Its exception may quote the
-            // message.
+            // If the call failed before the first advice ran, Spring could not make the method's arguments. Spring's
+            // exception may quote the message, so another exception replaces it.
             throw invocation.hasReachedAdvice() || !mayQuoteContent(failure)
                     ? failure
                     : withoutContent(invocation, failure);

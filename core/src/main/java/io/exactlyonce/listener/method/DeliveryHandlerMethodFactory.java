@@ -78,7 +78,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         }
         ContainerSettings.Builder container = ContainerSettings.Builder.bound();
         if (container == null) {
-            // Another factory has made the listener's container, which would claim no keys.
+            // The container is made by another container factory, which is not prepared to claim keys.
             throw methods.unprepared(declared);
         }
         DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);

@@ -23,9 +23,9 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
  * Adds the three steps of a {@link ListenerInvocation}, as advice, to each {@link ExactlyOnceListener} method that
- * claims keys. Spring adds the second step, which runs before transactions and nearly all other advice. This class adds
- * the other two when Spring Cloud AWS reads the listener. So the first step runs before all advice of the bean, and the
- * last step after it.
+ * claims keys. This advisor itself is the second step. Spring adds it to the bean's proxy, before transactions and
+ * nearly all other advice. When Spring Cloud AWS reads the listener, {@link #enclose} adds the first step before all
+ * advice of the bean, and the last step after all advice.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 

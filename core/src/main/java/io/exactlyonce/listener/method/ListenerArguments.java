@@ -14,8 +14,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Leaves messages out of a handler's arguments if their keys are not held. Also passes the claims of the other
- * messages.
+ * Removes messages from a handler's arguments if their keys are not held. Puts the claims of the remaining messages
+ * into the arguments that take claims.
  */
 final class ListenerArguments {
 
@@ -36,8 +36,8 @@ final class ListenerArguments {
      * @param passed the arguments for all messages; advice may have changed them
      * @param messages all messages
      * @param wanted the deliveries whose keys are held, in the order of the messages
-     * @throws IllegalStateException if advice has added messages to a list, or removed some. It is then not known which
-     *     of them to leave out
+     * @throws IllegalStateException if advice has added messages to a list, or removed some. Messages and deliveries
+     *     can then not be matched
      */
     @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
         @Nullable Object[] made = passed.clone();

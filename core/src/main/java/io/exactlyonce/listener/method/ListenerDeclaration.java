@@ -14,8 +14,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * A listener method with its annotation. If the annotation is on the class, all {@link SqsHandler} methods of the class
  * are one listener.
  *
- * @param seen the {@link SqsListener} that Spring Cloud AWS uses. If the method has none of its own, this is the one
- *     within {@code @ExactlyOnceListener}
+ * @param seen the {@link SqsListener} that Spring Cloud AWS reads. If neither the method nor the class has one
+ *     directly, {@code @ExactlyOnceListener} itself contains it
  * @param shared whether the annotation is on the class
  */
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {

@@ -49,10 +49,10 @@ final class ListenerInvocation implements Handler {
      */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** Value of {@link #elsewhere} after all advice has returned. */
+    /** Value of {@link #elsewhere} if the invocation has ended because all advice has returned. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
-    /** Value of {@link #elsewhere} after advice has failed. */
+    /** Value of {@link #elsewhere} if the invocation has ended because advice has failed. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
     /** Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be another object for each message. */
@@ -81,8 +81,9 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Exception latestFailure;
 
     /**
-     * The latest call of the method on another thread. Completes when that call has ended; {@code null} if there was no
-     * such call. When the invocation has ended, this is {@link #RETURNED} or {@link #FAILED}.
+     * Future of the method's latest call on another thread; {@code null} if there was no such call. The future
+     * completes when the call ends. After the invocation has ended, the value is {@link #RETURNED} or {@link #FAILED}
+     * instead.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
@@ -144,7 +145,7 @@ final class ListenerInvocation implements Handler {
         return call.getMethod().getName().equals(handler.method().method().getName());
     }
 
-    /** Returns whether the first step has begun. Spring makes the method's arguments before this step. */
+    /** Returns whether the first step has begun. Until then, Spring is still making the method's arguments. */
     boolean hasReachedAdvice() {
         return outermost != null;
     }
@@ -160,8 +161,8 @@ final class ListenerInvocation implements Handler {
         if (outermostFailure != null) {
             throw outermostFailure;
         }
-        // The method may return no future, and yet the pipeline returns one, because another thread still runs the
-        // method. The container does not expect that future.
+        // If another thread still runs the method, the pipeline returns a future, even if the method's return type is
+        // no future. The container expects no future from such a method, so it gets null.
         return handler.method().isAsync() || !(answer instanceof CompletionStage) ? answer : null;
     }
 
@@ -216,9 +217,9 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Ends the invocation, unless the method still runs on another thread. Later calls of the method are not awaited.
+     * Marks the invocation as ended, unless the method still runs on another thread.
      *
-     * @return the call on the other thread; {@code null} if the invocation has ended
+     * @return the future of the running method; {@code null} if the invocation is now marked as ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
         CompletableFuture<@Nullable Object> latest = elsewhere;
@@ -398,8 +399,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns whether the method is called only after its advice has returned. The pipeline has then completed the
-     * message's key, or is about to.
+     * Returns whether all advice has returned already, and the method is called only now. The pipeline then treats the
+     * message as handled: its key is completed, or soon will be.
      */
     private boolean isPostponed() {
         return transactions == null
@@ -424,7 +425,8 @@ final class ListenerInvocation implements Handler {
                 .attempt()
                 .claim()
                 .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
-        // Advice may swallow the exception, so the pipeline gets it in this way, too.
+        // Advice may catch the returned exception and hide it. So the exception is also reported to the pipeline
+        // directly.
         held.get(0).call().refuse(lost);
         return lost;
     }

@@ -82,9 +82,9 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns a message's key, and how a copy of the message in another queue can have the same key. If the key is the
-     * message's ID, the copy would get another ID. So the copy's sender must put the key into the returned message
-     * attribute.
+     * Returns a message's key, for example to send a copy of the message to another queue. If the key is the message's
+     * ID, the copy would have another ID, and so another key. In this case, the result names the message attribute in
+     * which the copy must carry the key.
      *
      * @throws UnusableKeyException if the message has no usable key
      */

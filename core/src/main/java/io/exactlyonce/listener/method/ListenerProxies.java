@@ -35,13 +35,13 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  *
  * @param all the proxies from the outermost, which the container calls, to the innermost; empty if the bean has no
  *     proxy
- * @param target the bean itself. If the innermost proxy changes its target at runtime, this is that proxy
+ * @param target the bean itself, or the innermost proxy if its bean may change at runtime
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
     /**
-     * Frameworks call a method with one of these annotations through the bean's proxy. Lifecycle annotations are not
-     * listed, because Spring calls lifecycle methods on the bean itself.
+     * Annotations of methods that frameworks call through the bean's proxy, so the proxy must be able to override these
+     * methods. Lifecycle annotations are not listed, because Spring calls lifecycle methods on the bean itself.
      */
     private static final List<String> CALLED_ON_THE_BEAN = List.of(
             SqsListener.class.getName(),

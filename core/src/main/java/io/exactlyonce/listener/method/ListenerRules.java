@@ -139,7 +139,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "make it a non-final instance method that is public or protected");
     }
 
-    /** Rejects an invalid {@code maxAttempts}, and attributes that have no effect together with others. */
+    /**
+     * Rejects an invalid {@code maxAttempts}, and attributes that would be ignored (for example a reconciler, if keys
+     * in doubt are not reconciled).
+     */
     private void requireFitAttributes() {
         ExactlyOnceListener says = declared.annotation();
         boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;

@@ -49,8 +49,9 @@ record Payloads(
     }
 
     /**
-     * Returns whether a parameter takes the payload. If the resolvers are not known, the parameter's type and
-     * annotations decide. In that case, returns false for a listener that is one method.
+     * Returns whether a parameter takes the payload. If the resolvers are not known, the result depends on the
+     * listener. For one method, the payload's parameter is then unknown, so the result is false. For a method of a
+     * listener's class, the parameter's type and annotations decide.
      */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {

@@ -45,8 +45,8 @@ record TransactionRules(ListenerDeclaration declared) {
 
     /**
      * Returns the method's own transaction; {@code null} if there is none. Rejects a transaction that begins before the
-     * claim's transaction, because the method's writes would be committed last. A crash just before would lose them,
-     * although the key is completed.
+     * claim's transaction, because the method's writes would be committed after the key is completed. If the worker
+     * crashed in between, the writes would be lost.
      */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
@@ -163,7 +163,8 @@ record TransactionRules(ListenerDeclaration declared) {
             try {
                 return named(beans, ofType);
             } catch (NoSuchBeanDefinitionException none) {
-                // The qualifier belongs to a bean of another type.
+                // No transaction manager has this qualifier, which may be meant for other beans. So the usual manager
+                // is used.
             }
         }
         TransactionManager configured = own.advice().getTransactionManager();

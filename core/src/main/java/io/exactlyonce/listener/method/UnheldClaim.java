@@ -26,7 +26,7 @@ record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) imple
     /**
      * Returns a claim object for a message without a usable key.
      *
-     * @param why the exception that a method throws if it needs the key
+     * @param why thrown by methods that need the key, such as {@link #keyHash}
      */
     static UnheldClaim withoutKey(UnusableKeyException why, int attempt, String reason) {
         return new UnheldClaim(

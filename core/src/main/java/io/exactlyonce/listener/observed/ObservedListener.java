@@ -31,8 +31,8 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 
 /**
- * Watches what a container's listener does, for observe mode. The listener gets the same messages on the same thread,
- * and the container gets the same results and exceptions. This class itself throws nothing.
+ * Watches a container's listener, for observe mode, without an effect on the listener. Messages, results and exceptions
+ * are passed on unchanged, on the same thread. This class itself throws nothing.
  *
  * <p>An interceptor alone could not see how handlers end. If an error handler swallows a failure, an interceptor sees a
  * success. If an earlier interceptor fails, later interceptors are not called.
@@ -43,8 +43,8 @@ import org.springframework.messaging.Message;
  * @param unknownQueue the name under which messages are counted if their queue is not known
  * @param lease how long a claim lasts if no lease is configured
  * @param ownKeys gets a queue's URL, and throws an exception if keys of this queue must not be recorded
- * @param signalsCompletion whether a handler's work is done when the handler returns; called for each message, because
- *     the container's configuration may still change
+ * @param signalsCompletion whether a handler's work is done when the handler returns. Evaluated for each message,
+ *     because the application may still change the container's configuration
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -131,8 +131,8 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            // A handler's future may have a value, although Void is declared. Without the cast, this would be a
-            // ClassCastException.
+            // The cast is needed because a handler's future may have a value, although its type is declared as Void.
+            // Without the cast, the lambda would cast that value to Void, and fail.
             Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
                         ended(runs, failure);
                         return null;

@@ -95,9 +95,8 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns whether the container deletes a message when its handler returns. If the application has component
-     * factories of its own, this is not known. Called for each message, because the configuration may change until the
-     * container starts.
+     * Returns whether the container is known to delete a message when its handler returns. Returns false if the
+     * application has component factories of its own, because they may delete messages at another time.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL

@@ -31,7 +31,7 @@ public final class ContainerDifferences {
      * @param container the container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction. Interceptors then run before the
      *     claim
-     * @param longestBuffered limit of the time for which a delete waits, to be sent together with others
+     * @param longestBuffered deletes are held back for this time at most, so that several can be sent in one request
      */
     public static void log(
             String listener,

@@ -13,9 +13,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs at WARN at startup if two listeners share a queue, but only one of them claims keys. A message that this one has
- * handled may be redelivered to the other listener, which then handles it again. Listeners of other applications are
- * not detected.
+ * Logs at WARN at startup if two listeners share a queue, but only one of them claims keys. After the listener with
+ * claims has handled a message, SQS may redeliver the message to the listener without claims. The message is then
+ * handled twice. Listeners of other applications are not detected.
  */
 public final class PlainListeners implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -29,7 +29,8 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
     }
 
     /**
-     * Compares the listeners when their containers exist. Ignores the events of child contexts, which come too early.
+     * Compares the listeners when their containers exist. Events of child contexts are ignored, because the containers
+     * may not exist yet at that time.
      */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {

@@ -64,8 +64,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
         /**
-         * No credentials were found, so no request was sent. The SDK has no special exception for this, so its text is
-         * compared.
+         * No credentials were found, so no request was sent. The SDK has no exception class for this case, so the
+         * exception's message is checked.
          */
         NO_CREDENTIALS(
                 cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),

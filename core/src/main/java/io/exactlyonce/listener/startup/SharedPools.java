@@ -43,8 +43,8 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     }
 
     /**
-     * Returns how many handlers of a queue may run at once. If handlers take batches, this assumes that all batches are
-     * full. But if each FIFO group has its own batches, they may have only one message.
+     * Returns how many handlers of a queue may run at once. If handlers take batches, each batch is assumed to be full.
+     * But if each FIFO group has its own batches, each batch is assumed to have only one message.
      */
     private static int handlers(String queue, SqsContainerOptions options, ListenerMethod method) {
         int messages = options.getMaxConcurrentMessages();

@@ -63,7 +63,7 @@ public final class SharedQueues implements SubscriptionCheck {
 
     /**
      * Checks that two listeners do not share keys by mistake. If both listeners are in observe mode, a problem is only
-     * logged, because they never fail startup.
+     * logged, because observed listeners never fail startup.
      */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
