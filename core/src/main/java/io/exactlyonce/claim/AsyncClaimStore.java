@@ -22,8 +22,8 @@ public interface AsyncClaimStore {
      * The store's answers to claim requests.
      *
      * @param outcomes one for each request, in the same order
-     * @param askedAt when the requests were sent to the store, by {@link System#nanoTime}. Leases count from this time.
-     *     If the requests had to queue first, it is later than the call of {@link #claimAsync}
+     * @param askedAt when the requests were sent to the store, by {@link System#nanoTime}. Leases count from this time,
+     *     and not from the call of {@link #claimAsync}, because the requests may have to queue first
      */
     record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
 
@@ -39,8 +39,8 @@ public interface AsyncClaimStore {
      * Completes, releases or parks claims as {@link ClaimStore#resolve} does.
      *
      * @param resolutions at least one, and one per claim
-     * @param isAwaited true if a caller, or the next message of a FIFO group, waits for the future. If false, the store
-     *     may delay the resolutions a little, to send several in one transaction
+     * @param isAwaited true if the resolutions are urgent, for example because the next message of a FIFO group must
+     *     wait for them. If false, the store may delay the resolutions a little, to send several in one transaction
      * @return the claims whose resolution is stored, and the claims that got no answer
      */
     CompletableFuture<ClaimAnswers> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param granted the claims whose renewal or resolution is stored
  * @param unanswered the claims that got no answer, for example because another transaction locks their rows. They may
  *     still hold their keys, so the caller can repeat the call for them
- * @param failure the exception because of which claims got no answer; {@code null} if all claims are answered, or if
- *     the only reason is that other transactions lock rows
+ * @param failure the store's failure that left claims without an answer; {@code null} if there was no failure. Without
+ *     a failure, claims are unanswered only because other transactions lock their rows
  */
 public record ClaimAnswers(
         Set<ClaimId> granted,
@@ -37,7 +37,7 @@ public record ClaimAnswers(
     }
 
     /**
-     * Returns the granted claims, for callers that need an answer for every claim.
+     * Returns the granted claims. Throws if any claim got no answer.
      *
      * @throws ClaimStoreUnavailableException if some claims are unanswered; the call can be repeated
      */

@@ -40,16 +40,17 @@ public interface ClaimBackend {
     }
 
     /**
-     * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if it is
-     * not known.
+     * Returns how long a claim may wait for a connection. Empty if the application has not set this time, or if its
+     * connection pool does not report it.
      */
     default Optional<Duration> connectionTimeout() {
         return Optional.empty();
     }
 
     /**
-     * Returns the time in which the fastest connection so far was opened. A renewal may have to open a connection, so
-     * the queue audit compares this time with the lease. Empty if no connection was opened yet, or if claims need none.
+     * Returns the shortest time that opening a connection to the store has taken. A renewal may have to open a
+     * connection, so the audit of the queues warns if the lease is too short for this. Empty if no connection was
+     * opened yet, or if the store does not measure this time.
      */
     default Optional<Duration> shortestConnectTime() {
         return Optional.empty();

@@ -20,7 +20,10 @@ public final class ClaimIdGenerator {
     private static final long PROCESS = RANDOM.nextLong();
     private static final AtomicLong COUNTER = new AtomicLong(RANDOM.nextLong());
 
-    /** Spreads the time over all bits of the id. An odd factor gives different times different products. */
+    /**
+     * The time is multiplied by this number, so that ids differ in many bits. The number is odd, so different times
+     * always have different products.
+     */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private static final long VERSION_BITS = 0xF000L;

@@ -110,7 +110,7 @@ public sealed interface ClaimOutcome {
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
 
-        /** Makes an outcome for a claim that is not known to have another payload. */
+        /** Makes an outcome for another claim that has the same payload, or whose payload is not known. */
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }

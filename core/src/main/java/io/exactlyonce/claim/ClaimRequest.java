@@ -26,8 +26,8 @@ public record ClaimRequest(
     private static final int FINGERPRINT_LENGTH = 64;
 
     /**
-     * Says whether a request gets a key in doubt, or parks it. An earlier owner of such a key died or was stopped, and
-     * may have had effects.
+     * Says what the store does if a key is in doubt. An earlier owner of such a key died or was stopped, and may have
+     * had effects.
      */
     public enum InDoubt {
         /** The request gets the key. The outcome says that the key is in doubt. */

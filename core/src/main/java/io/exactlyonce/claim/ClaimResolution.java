@@ -73,8 +73,8 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * Shortens a text to one line. An exception may quote a whole message, and the store must not reject it as too
-     * long.
+     * Shortens a text to one line, so that the store does not reject it as too long. Exceptions may quote whole
+     * messages.
      */
     private static String line(String text) {
         return OneLine.of(text, MAX_ERROR_LENGTH);

@@ -86,7 +86,8 @@ public interface ClaimStore {
      * state of a completed key contains the payload fingerprint.
      *
      * @param keys without duplicates; an empty list only checks that the store answers
-     * @return a state for each key. Keys that can never be stored are {@link KeyState#FREE}
+     * @return a state for each key. A key that the store cannot keep (for example, because it has too many bytes for an
+     *     index) is {@link KeyState#FREE}
      */
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
@@ -104,8 +105,8 @@ public interface ClaimStore {
     }
 
     /**
-     * Returns advice for handlers that call {@code Claim.fence()} although this store is not a
-     * {@link FencingClaimStore}. The error message ends with this text.
+     * Returns what a developer can do instead of calling {@code Claim.fence()}, if this store is not a
+     * {@link FencingClaimStore}. The error message of {@code fence()} ends with this text.
      */
     default String insteadOfFence() {
         return "give Claim.fencingToken() to a system that refuses stale writers";

@@ -8,9 +8,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a key that the store has just read. {@link #decide} decides with it whether a claim request gets the
- * key, by the same rules for all stores. The store then writes the decision if the key is unchanged. If another writer
- * has changed the key, the store reads it again and repeats the decision.
+ * A key's data that the store has just read. With this data, {@link #decide} decides whether a claim request gets the
+ * key. The rules are the same for all stores. The store then writes the decision if the key is unchanged. If another
+ * writer has changed the key, the store reads it again and repeats the decision.
  *
  * @param status the stored status of the key
  * @param claimId the last claim of the key

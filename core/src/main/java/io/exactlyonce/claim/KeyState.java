@@ -24,7 +24,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
         PARKED
     }
 
-    /** Drops the fingerprint of keys that are not completed. Such a key may be claimed for another payload next. */
+    /** Keeps the fingerprint only if the key is completed. Any other key may next be claimed for another payload. */
     public KeyState {
         fingerprint = status == Status.COMPLETED ? fingerprint : null;
     }

@@ -1,8 +1,8 @@
 package io.exactlyonce.claim;
 
 /**
- * The stored status of a key. If a lease expires, its key is still stored as {@code HELD}, although the
- * {@link KeyState.Status} of the key is now {@code FREE}.
+ * The stored status of a key. Nothing is written when a lease expires. So the status of a key whose lease has expired
+ * is still {@code HELD}, although the key can be claimed (its {@link KeyState.Status} is {@code FREE}).
  */
 public enum KeyStatus {
     /** A claim holds the key, or its lease has expired. Nothing is written when a lease expires. */

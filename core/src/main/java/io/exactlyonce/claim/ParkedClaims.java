@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  * Lists the parked claims of a {@link ClaimStore}, and stores operators' decisions about them. Implementations must be
  * thread-safe.
  *
- * <p>Operators' calls must not delay claims, so they may have to wait for each other. A call that waits too long throws
- * {@link ClaimStoreBusyException}, and changes nothing. If a call throws any other exception, its decision may or may
- * not be stored. The operator must then read the key again.
+ * <p>Operators' calls must not delay claims, so a store may run them one after the other. A call that waits too long
+ * throws {@link ClaimStoreBusyException}, and changes nothing. If a call throws any other exception, its decision may
+ * or may not be stored. The operator must then read the key again.
  *
  * <p>Two operators may decide about the same claim. Only the first decision has an effect.
  */
 public interface ParkedClaims {
 
-    /** Number of claims that a lookup reads at a time if the store has no index for it. */
+    /** Number of claims in a page. A lookup for which the store has no index reads the parked claims page by page. */
     int PAGE = 1_000;
 
     /** Maximum number of pages that a lookup without an index reads: 100,000 claims in all. */
@@ -62,7 +62,8 @@ public interface ParkedClaims {
         }
 
         /**
-         * Returns whether a claim was parked too late for this filter. A list that is ordered by time can end there.
+         * Returns whether a claim was parked after {@code until}. A search that reads the oldest claims first can stop
+         * at such a claim.
          */
         boolean isPast(ParkedClaim claim) {
             return until != null && claim.parkedAt().isAfter(until);
@@ -82,8 +83,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns the exception's class that a reason for parking begins with, so that parked claims can be grouped by it.
-     * Returns the whole reason if it names no exception.
+     * Returns the exception's class from a reason for parking. Parked claims can be grouped by this class. Returns the
+     * whole reason if it names no exception.
      */
     static String classOf(String reason) {
         int end = reason.indexOf(END_OF_CLASS);
@@ -139,8 +140,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns an artificial claim, after which {@link #list} begins with the claims parked at this time. Returns
-     * {@code null} if there is no time.
+     * Makes a claim that is only a mark: if it is passed to {@link #list}, the list begins with the claims parked at
+     * this time. Returns {@code null} if no time is given, so that the list begins with the oldest claim.
      */
     private static @Nullable ParkedClaim before(@Nullable Instant from) {
         return from == null
@@ -177,7 +178,7 @@ public interface ParkedClaims {
         return scopes.values();
     }
 
-    /** Passes parked claims to {@code goesOn} one by one, until it returns false or {@value #PAGES} pages are read. */
+    /** Reads parked claims until {@code goesOn} returns false for a claim, or {@value #PAGES} pages are read. */
     private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
         List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
@@ -206,9 +207,9 @@ public interface ParkedClaims {
     }
 
     /**
-     * Finds the claim of a key by the hash that logs show. Every store finds the parked keys that
-     * {@link #findByKeyHash} finds, and some stores find other keys, too. A call is cheap even in a large table,
-     * because the search is limited.
+     * Finds the claim of a key by the hash that logs show. Parked keys are found as by {@link #findByKeyHash}. Some
+     * stores also find keys that are not parked. Stores search only a limited number of claims, so a call is cheap even
+     * in a large table, but may not find the key.
      *
      * @param hash {@link ClaimKey#keyHash()} of the key
      */

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Checks at startup that the store can keep claims, before the first listener container polls its queue. The first
- * container starts the check, so the application's database migrations are already done. Without exactly-once
- * listeners, no check runs, and the store is not called.
+ * container starts the check. Containers start after the application's database migrations, so the check sees the
+ * migrated database. Without exactly-once listeners, no check runs, and the store is not called.
  *
  * <p>Only one check runs at a time, on its own thread, and all callers that wait get its result. If the check fails,
  * the next caller starts another one. If it passes, it is not repeated.
@@ -105,8 +105,8 @@ public final class ReadinessCheck implements AutoCloseable {
     }
 
     /**
-     * Interrupts a running check, and waits up to 5 s until it ends. A check that ignores the interrupt ends when the
-     * caller closes its connection.
+     * Interrupts a running check, and waits up to 5 s until it ends. If the check ignores the interrupt, it goes on
+     * until the application closes the store's connections.
      */
     @Override
     public void close() {

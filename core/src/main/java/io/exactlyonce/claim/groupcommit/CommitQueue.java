@@ -40,14 +40,14 @@ final class CommitQueue {
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * Delay of resolutions that no caller waits for. Quick handlers of one poll end within this time, so their
-     * resolutions share a batch. The delay costs little, because sending a batch takes longer.
+     * Time for which resolutions may wait for others, to share a batch, if no caller waits for their answers. Quick
+     * handlers of one poll end within this time. The delay is small compared with the time that sending a batch takes.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**
      * If the waiting requests fill an eighth of a batch, a second flusher sends them while the first one is busy. Fewer
-     * requests wait for each other, because one batch is cheaper than two small ones.
+     * requests wait until the first flusher is free, because one large batch is cheaper than two small ones.
      */
     private static final int HELP_FROM = 8;
 
@@ -72,8 +72,8 @@ final class CommitQueue {
     private boolean closed;
 
     /**
-     * True if the previous resolutions were those of a single call. Few calls arrive then, and waiting for more would
-     * only cost time.
+     * True if the last call with resolutions shared its batch with no other such call. Few calls arrive then, so
+     * waiting for others would only cost time.
      */
     private boolean wasAlone;
 
@@ -110,8 +110,8 @@ final class CommitQueue {
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // All waiting calls may have keys that are being sent. Then no batch can be taken, although it is time
-                // for one.
+                // If it is time for a batch, but the batch is empty, all waiting calls have keys that are being sent.
+                // The flusher then waits a moment before it tries again.
                 awaitWork(wait <= 0 ? STUCK_NANOS : wait);
             }
         } finally {
@@ -140,8 +140,8 @@ final class CommitQueue {
      *   <li>If the queue is closed, or many calls wait: at once.
      *   <li>If a batch is being sent: when the oldest call has waited for {@link #STUCK_NANOS}.
      *   <li>If no batch is being sent, and a caller waits for an answer: at once.
-     *   <li>If no caller waits: when the oldest resolution has waited for {@link #GATHER_NANOS}. If the previous
-     *       resolutions were those of a single call, at once.
+     *   <li>If no batch is being sent, and no caller waits: when the oldest resolution has waited for
+     *       {@link #GATHER_NANOS}, or at once if {@link #wasAlone}.
      * </ul>
      */
     long nextFlushAt() {
@@ -275,18 +275,21 @@ final class CommitQueue {
     /**
      * The store's answer to a call.
      *
-     * @param given the outcomes of this call's claims, in order, and the answers to the resolutions of the whole batch
+     * @param given the outcomes of this call's claims, in order, and the answers to all resolutions of the batch, among
+     *     them those of this call
      * @param askedAt when the batch was sent, by the clock
      */
     record Answer(ClaimBatch.Result given, long askedAt) {}
 
     /**
-     * A call, and the future that its caller waits for.
+     * A call that waits to be sent.
      *
      * @param asked resolutions or claims, never both
-     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
+     * @param isAwaited whether the call is urgent. If not, the queue may delay it a little, to send it together with
+     *     other calls
      * @param since when the call was made, by the clock
-     * @param answer the caller's future. The thread that takes the call out of the queue completes it
+     * @param answer the future that the caller got. The thread that takes the call out of the queue completes this
+     *     future
      */
     record QueuedCall(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {

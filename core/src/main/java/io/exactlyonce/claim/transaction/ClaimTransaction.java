@@ -71,9 +71,9 @@ public interface ClaimTransaction {
          *
          * @param own the transaction settings of the handler. The claim transaction begins with the same timeout and
          *     isolation level, so that the handler's own transaction can join it
-         * @param named whether the handler names its transaction manager. If it does not, the handler is assumed to
-         *     write to the application's only or primary DataSource. The transactions of this manager must then include
-         *     that DataSource
+         * @param named true if the handler names its transaction manager. If false, the handler is assumed to write to
+         *     the application's only or primary DataSource. Then this DataSource must be the one of the manager's
+         *     transactions
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
@@ -85,8 +85,8 @@ public interface ClaimTransaction {
      * @param requests at least one; if several requests name one key, the later ones are answered as held elsewhere
      * @return one outcome for each request, in the same order. {@link Acquired} means that the work is done and
      *     committed. With any other outcome, this call has not completed the key
-     * @throws ClaimTransactionException if the keys cannot be claimed or completed because of the handler or its
-     *     session (for example, the session's role may not write claims)
+     * @throws ClaimTransactionException if the handler, or the settings of its database session, make it impossible to
+     *     claim or complete the keys. For example, the session's role may lack the permission to write claims
      * @throws ClaimStoreUnavailableException if the claims got no answer, or if the connection was lost after the work
      *     began. The cause is the work's exception, if there is one
      * @throws Exception the work's exception, or the failure of the commit
