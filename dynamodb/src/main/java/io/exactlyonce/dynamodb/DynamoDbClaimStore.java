@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Stores claims in one DynamoDB table, with many conditional writes in one request. A call blocks only the calling
  * thread, until the answers arrive.
  *
- * <p>Guaranteed: everything that {@link ClaimStore} guarantees, in one Region, while a key's item exists. Every write
- * has a condition that depends on no clock. So a claim that lost its key changes nothing.
+ * <p>Guaranteed, within one Region: everything that {@link ClaimStore} guarantees, until the key's item is deleted.
+ * Every write has a condition that depends on no clock. So a claim that lost its key changes nothing.
  *
  * <p>Not guaranteed:
  *
@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 public final class DynamoDbClaimStore implements ClaimStore {
 
     /**
-     * Maximum size of a result, in bytes of UTF-8. An item of DynamoDB has at most 400 KB, including the item's key,
-     * attribute names and reasons.
+     * Maximum size of a result, in bytes of UTF-8. DynamoDB permits items of up to 400 KB. The other 20 KB are for the
+     * item's other attributes and all attribute names.
      */
     public static final int LARGEST_RESULT = 380 * 1024;
 

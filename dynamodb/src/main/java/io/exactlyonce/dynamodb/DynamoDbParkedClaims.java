@@ -73,8 +73,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                     await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
-                // The index may lag behind the table. An entry is skipped if its key is no longer parked. It is also
-                // skipped if the key was parked again, because a newer entry of the key follows.
+                // The index may lag behind the table. An entry is skipped if its key is no longer parked. If the key
+                // was parked again, its old entry is skipped, too, because the key has a new entry later in the index.
                 if (item != null
                         && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {

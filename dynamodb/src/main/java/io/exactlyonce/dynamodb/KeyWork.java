@@ -51,8 +51,8 @@ final class KeyWork implements Rounds.Work {
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
     /**
-     * A claim request fails if other workers change the item more often than this meanwhile. Competing workers normally
-     * change an item only a few times.
+     * A claim request fails if its write is refused more often than this, because other workers keep changing the item.
+     * Competing workers normally change an item only a few times.
      */
     private static final int MOST_LOOKS = 20;
 
@@ -77,8 +77,8 @@ final class KeyWork implements Rounds.Work {
      * A change to an existing claim: a resolution, a renewal, or an operator's decision.
      *
      * @param renewal the renewal; {@code null} for other changes
-     * @param status the item's status after the change. If the item already has it, an earlier call has made the
-     *     change. {@code null} if such an earlier call cannot be recognized
+     * @param status the item's status after a completion or parking. If the item already has this status, an earlier
+     *     call has made the change. {@code null} for other changes
      */
     private record Change(
             ClaimId claim,
@@ -124,8 +124,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the status that an item has after a completion or parking. Returns {@code null} for a release, because a
-     * repeated release counts as lost.
+     * Returns the status by which a repeated completion or parking is recognized as done. Returns {@code null} for a
+     * release. If a release is repeated, the claim counts as lost.
      */
     private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
@@ -221,8 +221,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether a lease may have been written with a wrong end, because DynamoDB's responses contradict each
-     * other. The caller then writes the lease again, without an end.
+     * Returns whether a lease was written with an end that may be wrong, because DynamoDB's responses contradict each
+     * other. The caller then writes the lease again, without an end, because DynamoDB's clock cannot be used.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -255,8 +255,8 @@ final class KeyWork implements Rounds.Work {
         ClaimRequest request = requests.get(winner);
         Decision decision = decisions.get(winner);
         return switch (decision.action()) {
-            // The caller of a repeated request counts the lease from the repetition, so the stored lease begins again,
-            // too.
+            // The request is repeated. Its caller counts the lease from the repetition, so the stored lease must begin
+            // again, too.
             case RENEW -> new Step(renewal(request), request, decision.outcome());
             case PARK -> new Step(statements.park(seen), null, decision.outcome());
             default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
@@ -264,8 +264,8 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the position of the decision that is written: the one of a request that already holds the key, or else
-     * the first one that is not a refusal. Returns -1 if all requests are refused.
+     * Chooses the request whose decision is written, and returns its position. If a request already holds the key,
+     * chooses this request. If not, chooses the first request that is not refused. Returns -1 if all are refused.
      */
     private static int winner(List<Decision> decisions) {
         int winner = -1;

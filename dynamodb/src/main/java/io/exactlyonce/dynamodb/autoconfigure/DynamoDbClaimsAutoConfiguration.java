@@ -77,7 +77,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** This configuration comes first, because the conditions of later configurations ask for a claim store. */
+    /** This configuration is processed first, because {@code Meters} needs its beans. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Computes when leases end, and decides whether they have expired, so that another worker can take the key over.
  *
- * <p>Guaranteed: if a lease has expired here, it was not renewed, and has also expired for its owner. The owner begins
- * to count the lease earlier, before it sends the write of the lease.
+ * <p>Guaranteed: if this class says that a lease has expired, the lease was not renewed. It has then also expired by
+ * its owner's clock, because the owner starts counting earlier: before it sends the write of the lease.
  *
  * <p>If DynamoDB's clock decides, the guarantee requires that the clocks of its front ends differ by at most
  * {@code error}.
@@ -42,8 +42,9 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns when a lease that is written now ends at the latest, by DynamoDB's clock, in microseconds since 1970.
-     * Empty if DynamoDB's time is not known. Other workers then only observe whether the item changes.
+     * Returns the end of a lease that is written now: the latest possible time, by DynamoDB's clock, in microseconds
+     * since 1970. Empty if DynamoDB's time is not known. Other workers then decide by observing whether the item
+     * changes.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()

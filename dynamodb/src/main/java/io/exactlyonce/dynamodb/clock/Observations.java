@@ -10,7 +10,8 @@ import java.util.concurrent.TimeUnit;
  * Remembers for how long the items of held keys have been seen unchanged, by the monotonic clock. Thread-safe.
  *
  * <p>Every write, also a renewal, gives an item a new version. If one version is seen for longer than a lease, the
- * lease has expired. It has then also expired for its owner, which began to count before it sent the write.
+ * lease has expired. It has then also expired by its owner's clock, because the owner starts counting before it sends
+ * the write.
  */
 final class Observations {
 

@@ -36,8 +36,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
     /**
-     * Tolerated difference between two responses. Each response gives a lower and an upper bound for DynamoDB's time.
-     * If the gap between the bounds of two responses is larger than this plus drift, they contradict each other.
+     * Tolerated gap between two responses. Each response gives a range (two bounds) for DynamoDB's time. Two responses
+     * contradict each other if the gap between their ranges is longer than this, plus the drift of the monotonic clock.
      */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
@@ -81,13 +81,14 @@ public final class ServiceClock implements ExecutionInterceptor {
      * @param at when the response arrived, counted from the start of this clock
      * @param low lower bound of DynamoDB's time minus the monotonic time
      * @param high upper bound of DynamoDB's time minus the monotonic time
-     * @param trustedFrom when the clock can be used again after a contradiction, counted from the start of this clock
+     * @param trustedFrom the time before which this clock must not be used, counted from its start: a minute after the
+     *     last contradiction
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
         /**
-         * Returns the time from which the clock can be used after the next response. If the next response contradicts
-         * this one, a minute must pass first.
+         * Returns {@code trustedFrom} for the next response: a minute after that response if it contradicts this one.
+         * If not, the time stays the same.
          */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);

@@ -23,8 +23,8 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
  * Makes the conditional writes that create and change a claim's item. Unknown values are written as {@code NULL}, so
- * that few different statements are needed. Attributes are removed only from an item that is no longer parked, so that
- * the item leaves the index of parked items.
+ * that few different statements are needed. If an operator decides about a parked key, the write removes two attributes
+ * of the item, so that the item leaves the index of parked items.
  *
  * <p>The conditions of the writes are:
  *
@@ -41,7 +41,10 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** Sets the time at which the item expires: a given time, in seconds since 1970, plus the item's own retention. */
+    /**
+     * Sets the time at which the item expires: the start of the retention, in seconds since 1970, plus the retention
+     * that is stored in the item.
+     */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -57,8 +60,8 @@ public final class ClaimStatements {
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
     /**
-     * Adds one to the failures. Items of an earlier version of this library lack this attribute, so every claim writes
-     * it.
+     * Adds one to the failures. The attribute must exist, because DynamoDB cannot add to a missing one. So every claim
+     * writes it, even to an item that an earlier version of this library made without it.
      */
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
@@ -264,10 +267,8 @@ public final class ClaimStatements {
     }
 
     /**
-     * Returns the time from which the item's retention counts, in seconds since 1970, rounded up. If the current time
-     * is not known, returns a time in the year 9999, so that the item is not deleted too early.
-     *
-     * @param length the time between now and the returned time
+     * Returns the time that is {@code length} after now, in seconds since 1970, rounded up. If the current time is not
+     * known, returns a time in the year 9999, so that DynamoDB does not delete the item too early.
      */
     private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();

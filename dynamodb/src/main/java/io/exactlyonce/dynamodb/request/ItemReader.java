@@ -54,8 +54,8 @@ public final class ItemReader {
     }
 
     /**
-     * Returns the keys of parked items, oldest first. The index may lag behind the table: an item that was just parked
-     * may be missing, and an item that was just decided may still be there.
+     * Returns the keys of parked items, oldest first. The index may lag behind the table. An item that was just parked
+     * may be missing. An item that an operator has just released or completed may still be there.
      *
      * @param after the {@link ClaimItem#parkedOrder} of the last item of the previous page
      * @param limit maximum number of items

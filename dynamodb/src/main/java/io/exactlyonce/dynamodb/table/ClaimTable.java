@@ -62,8 +62,8 @@ public final class ClaimTable {
 
     /**
      * Creates the table if it is missing, with on-demand billing, its index and TTL. Waits until the table is usable,
-     * even if another instance creates it. Point-in-time recovery stays off because it costs money, and deletion
-     * protection because it hinders tests.
+     * even if another instance creates it. Point-in-time recovery stays off, because it costs money. Deletion
+     * protection stays off, because it hinders tests.
      *
      * @throws ClaimTableException if the table cannot be created, or if DynamoDB did not report whether it exists
      */
