@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * has its own breaker. A claim path is the claim store, or a transaction manager of the application.
  *
  * <p>The breaker opens after {@value #FAILURES} claims in a row without an answer, and closes with the next answer.
- * While it is open, deliveries in flight repeat their claims, and each repetition can close it. There may be no
- * delivery in flight, so a listener also makes trial polls. The first trial comes after a second. After each failed
+ * While it is open, deliveries in flight repeat their claims, and paused listeners make trial polls from time to time.
+ * An answer to any of these claims closes the breaker. The first trial poll comes after a second. After each failed
  * trial, the pause doubles, up to 30 s.
  */
 public final class CircuitBreaker implements PollGate {

@@ -189,8 +189,8 @@ public final class Deliveries {
     }
 
     /**
-     * Makes a message visible after a delay. Does not report how long the delivery took, because many quick failures
-     * would hide slow deliveries.
+     * Makes a message visible after a delay. Publishes no event with the delivery's time, because many quick failures
+     * would hide slow deliveries in the metric.
      */
     void returnAfter(Delivery delivery, Duration delay) {
         returnAll(delivery.subscription(), Map.of(delivery, delay));
@@ -304,8 +304,8 @@ public final class Deliveries {
     public void beginStop(Subscription subscription) {
         // Comes first, so that deliveries that begin or arrive later see the stop.
         subscription.stop();
-        // The order matters. The first message of a FIFO group may be waiting. If all waits ended first, the handlers
-        // of later messages in that group could still start.
+        // Waiting deliveries come last. If the wait of a FIFO group's first message ended earlier, the handlers of later
+        // messages in its group could still start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }

@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * <ul>
  * <li>The handler is called at most once, and gets the deliveries in their order. All keys are claimed, unless the
  * listener permits messages without a key.
- * <li>A second call is possible only in a new transaction, if the handler named failed deliveries, or if the connection
- * was lost. All writes of the first call are then rolled back.
+ * <li>With {@code effects = DATABASE}, the handler may be called again in a new transaction (for example after its
+ * connection was lost). All writes of the first call are then rolled back.
  * <li>A message is deleted only after the completion of its key is recorded, by this delivery or an earlier one.
  * Messages without a key are an exception.
  * <li>Each message of a batch has its own claim, which decides whether the message is deleted or returned.

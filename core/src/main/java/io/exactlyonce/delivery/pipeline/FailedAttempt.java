@@ -13,7 +13,7 @@ import java.util.List;
  */
 public final class FailedAttempt {
 
-    /** Reason in the claim table for a claim that was released before its handler was called. */
+    /** Written to the claim table as the reason, if a claim is released before its handler was called. */
     static final String NOT_CALLED = "the handler was not called";
 
     private FailedAttempt() {}

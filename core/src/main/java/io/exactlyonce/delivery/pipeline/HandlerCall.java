@@ -81,7 +81,8 @@ final class HandlerCall {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // The work may continue, but nothing can detect its end.
+            // The stage cannot become a future, so nothing can detect the end of its work. The delivery is treated as
+            // if its future had been cancelled.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Collects the result and the failures of deliveries that are handled together, for the caller of the handler. */
+/**
+ * Collects the handler's result and the failures of its deliveries. The caller then gets the result, or the first
+ * failure.
+ */
 final class HandlerOutcome {
 
     private final List<Throwable> failures = new ArrayList<>(0);

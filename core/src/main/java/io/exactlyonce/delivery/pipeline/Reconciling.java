@@ -29,7 +29,7 @@ final class Reconciling {
     private final HandlerOutcome outcome;
     private final BiFunction<Delivery, @Nullable Object, ClaimResolution> completion;
 
-    /** @param completion makes the resolution that completes a delivery's claim, from the reconciler's result */
+    /** @param completion makes the request that completes a delivery's claim with the reconciler's result */
     Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimResolution> completion) {
         this.outcome = outcome;
         this.completion = completion;

@@ -33,7 +33,8 @@ final class Repeats {
     boolean shouldRetry(Throwable failure) {
         subscription.gate().unanswered(failure);
         boolean isPaused = subscription.gate().isPaused();
-        // Failures while the circuit breaker is open are not counted, because other claims then fail, too.
+        // Failures while the circuit breaker is open do not count toward the limit, because other claims get no answer
+        // either.
         alone += isPaused || wasPaused ? 0 : 1;
         wasPaused = isPaused;
         if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {

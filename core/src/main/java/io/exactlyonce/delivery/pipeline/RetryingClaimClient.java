@@ -101,7 +101,7 @@ public final class RetryingClaimClient {
      * a result.
      *
      * @param resolutions at least one
-     * @param isAwaited whether a caller, or the next message of a FIFO group, waits for the answer
+     * @param isAwaited false if the store may delay the call, to share a transaction with other calls
      */
     CompletableFuture<Set<ClaimId>> resolve(
             List<ClaimResolution> resolutions, boolean isAwaited, RetryCondition condition) {
@@ -316,8 +316,8 @@ public final class RetryingClaimClient {
         }
 
         private void failed(Throwable failed) {
-            // If the store was busy, this attempt did not reach the store, but an earlier attempt may have. So the
-            // earlier failure is kept. Otherwise its claims would not be released.
+            // A busy store did not receive this attempt, but may have recorded the claims of an earlier attempt. So the
+            // earlier failure is kept. If only the busy store's failure were kept, the claims would not be released.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {

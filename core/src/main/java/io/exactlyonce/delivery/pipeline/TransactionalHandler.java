@@ -128,8 +128,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Applies the failures when the advice has ended. If a transaction still runs on another thread, the failures are
-     * applied when it ends.
+     * Called when the advice has ended. Marks the failed deliveries, and parks keys that must not be tried again. If a
+     * transaction still runs on another thread, does this when the transaction ends.
      */
     @Override
     public void close() {
@@ -154,8 +154,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Returns the deliveries that still need a transaction. Committed deliveries do not, nor do those whose message is
-     * to be returned or deleted.
+     * Returns the deliveries that still need a transaction. Leaves out committed deliveries, and deliveries whose
+     * message is to be returned or deleted.
      */
     private List<Delivery> open() {
         if (!isStarted) {
@@ -265,7 +265,10 @@ public final class TransactionalHandler implements AutoCloseable {
             }
         }
 
-        /** Called if the database rejected the claims, so that a repetition would not help. */
+        /**
+         * Called if the database rejected the claims. The transaction is not repeated, because the database would
+         * reject them again.
+         */
         private List<Delivery> refused(Exception why) {
             endRepeats();
             scope.end(List.of(), why);
@@ -454,9 +457,9 @@ public final class TransactionalHandler implements AutoCloseable {
         /**
          * Returns why to park the key; {@code null} if the key is not to be parked.
          *
-         * <p>The rollback has removed the attempt from the claim table. So the number of receives is used as the number
-         * of attempts. A stopped attempt does not count. If the database did not answer, the key is not parked, because
-         * a later attempt may succeed.
+         * <p>The rollback has also undone the count of attempts in the claim table, so the number of receives is used
+         * instead. If the handler was stopped, {@code maxAttempts} does not apply. If the database did not answer, the
+         * key is not parked, because a later attempt may succeed.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
             if (failure instanceof ClaimStoreUnavailableException) {

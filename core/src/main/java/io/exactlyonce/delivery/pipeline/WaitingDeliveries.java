@@ -99,7 +99,8 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Dropped first, because other threads may end the wait as soon as they find the delivery.
+        // Drops the content before the delivery is added. Afterwards, other threads may find the delivery and end its
+        // wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
         // The listener may have stopped, and ended all waits, before this delivery was added.
