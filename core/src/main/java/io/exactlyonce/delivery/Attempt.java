@@ -151,8 +151,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether there is a key. A message without a key gets a stand-in key for log lines and events if its
-     * handler may run without a claim.
+     * Returns whether there is a key. Also returns true if the handler may run without a claim: log lines and events
+     * then contain a stand-in key.
      */
     public boolean hasKey() {
         return spec != null;
@@ -265,8 +265,8 @@ public final class Attempt {
     }
 
     /**
-     * Returns whether the handler is running and may continue. Returns false after a stop. Also returns false if the
-     * claim has a lease that has expired by this JVM's clock.
+     * Returns whether the handler is running and may continue. Returns false after a stop, or if the claim's lease has
+     * expired by this JVM's clock. Transactions, and handlers without a claim, have no lease.
      */
     public boolean mayWork() {
         return delivery.isHandling()
@@ -276,12 +276,12 @@ public final class Attempt {
     }
 
     /**
-     * Sets the outcome to send to the store (see {@link #takeResolution}), and changes the delivery's state. If the
-     * handler succeeded, this delivery can no longer return its message. If the handler ran without a claim, there is
-     * nothing to send.
+     * Sets the outcome to send to the store (see {@link #takeResolution}), and marks the handler's end in the
+     * delivery's state. After a success, the message can no longer be returned. If the handler ran without a claim,
+     * nothing is sent.
      *
-     * @return false if another thread changed the state before (for example because the listener stopped). That thread
-     *     then releases the claim
+     * @return false if another thread changed the state first (for example the thread that stops the listener). The
+     *     other thread then releases the claim
      */
     public boolean resolve(ClaimResolution outcome) {
         if (isUnprotected()) {
@@ -325,8 +325,8 @@ public final class Attempt {
     }
 
     /**
-     * Keeps the first failure for the log. Later failures are ignored, because they usually follow from the first. The
-     * message of an application's exception is left out, because it may quote a payload.
+     * Keeps the first failure for the log. Later failures are ignored, because the first has usually caused them. The
+     * text of an application's exception is left out, because it may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
@@ -342,8 +342,8 @@ public final class Attempt {
     }
 
     /**
-     * Describes the failure for the log: the exception's class, the attempt's number and the key. If the claim's
-     * transaction failed, the exception's message follows.
+     * Describes the failure for the log: the exception's class, the attempt's number and the key. Has the exception's
+     * text only for a {@link ClaimTransactionException}.
      *
      * @return {@code null} if there is no failure, or if the message has no usable key
      */

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A cancelled {@link CompletableFuture} completes at once, although the work behind it may continue.
  *
- * <p>Advice (for example a retry) may call the handler's method several times, or not at all. After {@link #awaitWork},
- * each call of the method must be reported ({@link #beginWork}, {@link #endWork}). After a stop, the method must not be
- * called again. If a stop interrupts advice while the method is not running, {@link #wasStopped} returns false.
+ * <p>Advice (for example a retry) may call the handler's method several times, or not at all. So each call of the
+ * method can be reported ({@link #awaitWork}, {@link #beginWork}, {@link #endWork}). A stop then prevents further
+ * calls. If a stop interrupted only the advice (for example between two calls), {@link #wasStopped} returns false.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -103,7 +103,7 @@ public final class Cancellation implements AutoCloseable {
 
     /**
      * Reports why advice could not call the handler's method (for example because the claim was lost). The handler then
-     * counts as failed, unless its method is called after all. The advice cannot change this by returning a result.
+     * counts as failed, even if the advice returns a result. Has no effect if the method is called in the end.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
@@ -118,8 +118,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Returns whether the handler's method was called. Without {@link #awaitWork}, calls are not reported, and the
-     * answer is always true.
+     * Returns whether the handler's method was called. Always true if {@link #awaitWork} was not called, because calls
+     * of the method are then not reported.
      */
     public synchronized boolean hasWorked() {
         return hasWorked || !reportsWork;
@@ -160,8 +160,9 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Makes an exception for a handler whose {@code CompletionStage} cannot become a future. Nothing can detect the end
-     * of such work. So {@link #mayStillRun} returns true for this exception.
+     * Makes the exception for a handler whose {@code CompletionStage} does not support {@code toCompletableFuture}. The
+     * handler's work may continue, and nothing can detect its end. So {@link #mayStillRun} returns true for this
+     * exception.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -171,8 +172,8 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Returns whether the work is possibly still running, although its future has failed. True if the future failed
-     * because it was cancelled here.
+     * Returns whether the handler's work may still be running, although its future has failed. True if {@link #stop}
+     * has cancelled the future, or if {@link #cancelled} has made this exception.
      */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;

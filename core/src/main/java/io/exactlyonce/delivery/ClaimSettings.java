@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a claim is valid unless it is renewed. If {@code null}, the visibility timeout is used, so that
  *     a dead worker's key is free when SQS redelivers the message. Outside of a listener, {@code null} means 30 s
  * @param retention how long a completed key is remembered; {@code null} for the store's default
- * @param onMismatch what to do if the message's content differs from the content for which its key was completed. A
+ * @param onMismatch what to do if a key is completed, and a later message with this key has different content. A
  *     listener may have its own policy
  * @param ids makes the id of each new claim
  */

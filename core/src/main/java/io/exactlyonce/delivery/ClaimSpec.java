@@ -9,11 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The claim to request for a delivery.
  *
- * @param content is compared with the content for which the key was completed before; {@code null} for no comparison
+ * @param content the message's content. If an earlier message has completed the key, the contents of both messages are
+ *     compared. {@code null} for no comparison
  * @param doubt what to do if the key is in doubt, or if its handler keeps failing
  * @param transaction runs the handler and claims its key in one transaction; {@code null} if the handler's effects are
  *     outside of the claim table's database
- * @param onMismatch what to do if {@code content} differs from the earlier content
+ * @param onMismatch what to do if the contents of both messages differ
  */
 public record ClaimSpec(
         ClaimKey key,
@@ -22,7 +23,7 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Describes a claim to which the application's {@link MismatchPolicy} applies. */
+    /** Describes a claim without its own {@link MismatchPolicy}. The application's policy applies. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
@@ -38,7 +39,7 @@ public record ClaimSpec(
         return content == null ? this : new ClaimSpec(key, null, doubt, transaction, onMismatch);
     }
 
-    /** Contains only the key, because payloads must not be logged. */
+    /** Returns only the key, because payloads must not be logged. */
     @Override
     public String toString() {
         return key.toString();

@@ -263,7 +263,7 @@ public final class Delivery {
     }
 
     /**
-     * Marks the attempt as failed. The handler was not called, threw, or was stopped, or its transaction was rolled
+     * Marks the attempt as failed: the handler threw, was stopped or was not called, or its transaction was rolled
      * back.
      *
      * @return false if another thread changed the state first
@@ -337,10 +337,11 @@ public final class Delivery {
     }
 
     /**
-     * Abandons the delivery after its thread crashed. Stops the handler, but does not release the claim, and neither
-     * returns nor deletes the message.
+     * Abandons the delivery after its thread crashed. Stops the handler, but does not release the claim. The message is
+     * not returned and not deleted.
      *
-     * @return true if this call settled the delivery; false if it was settled before, or if its effect is recorded
+     * @return true if this call abandoned the delivery. False if the delivery was settled before, or if its message is
+     *     to be deleted
      */
     public boolean crash() {
         abandon();
@@ -395,7 +396,8 @@ public final class Delivery {
 
     /**
      * Returns whether SQS will not deliver the message again, because it is deleted, or because its last receive
-     * failed. Call this only after the outcome is decided. Before that, the answer is true for any last receive.
+     * failed. Call this only after the outcome is decided. Until then, every message on its last receive counts as
+     * failed.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -410,7 +412,7 @@ public final class Delivery {
     }
 
     /**
-     * Ends the delivery for all threads.
+     * Ends the delivery. Afterwards, no thread can change its state.
      *
      * @return true if the key is claimed and the handler was not called. The caller must then release the claim
      */
@@ -430,10 +432,10 @@ public final class Delivery {
     }
 
     /**
-     * Logs a line, unless there were too many lines of its kind ({@link RepeatedLines}). Otherwise a sender of bad
-     * messages could fill the log.
+     * Logs a line. Does not log it if there were too many lines of its kind ({@link RepeatedLines}), because a sender
+     * of bad messages could otherwise fill the log.
      *
-     * @param line logs the line, with its argument at the end. The argument says how many lines were left out
+     * @param line logs the line. Its argument says how many lines were left out, and belongs at the end of the line
      */
     public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
         String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);

@@ -10,8 +10,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of a delivery, for example for metrics. Renewals have their own events ({@link RenewalEvent}). {@link
- * Subscription#levels} counts the deliveries that are in flight or wait.
+ * An event of a delivery, for example for metrics. Renewals have their own events ({@link RenewalEvent}). No event
+ * contains the number of deliveries in flight (see {@link Subscription#levels}).
  */
 public sealed interface DeliveryEvent {
 
@@ -19,8 +19,8 @@ public sealed interface DeliveryEvent {
     void passTo(Observer observer);
 
     /**
-     * Observes all events of deliveries and renewals. Single events have no default methods, so an observer does not
-     * compile if it lacks a new event.
+     * Observes all events of deliveries and renewals. The method of each event is abstract. So if an event is added, no
+     * observer compiles until it handles the new event.
      */
     interface Observer extends DeliveryObserver, RenewalEvent.Observer {
 
@@ -155,8 +155,8 @@ public sealed interface DeliveryEvent {
     }
 
     /**
-     * A key was parked by this attempt: its handler failed or was stopped and may not be called again, or its
-     * reconciler left the decision to an operator.
+     * A key was parked. Either its handler failed or was stopped, and must not be called again. Or its reconciler left
+     * the decision to an operator.
      */
     record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {
 

@@ -76,7 +76,7 @@ public interface DeliveryObserver {
      * repeated, this method is called only once. If a transaction is repeated, this method is called each time.
      *
      * @param deliveries the deliveries whose keys are claimed; at least one
-     * @return is notified when the store has answered
+     * @return the object to notify when the store has answered
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
@@ -86,7 +86,7 @@ public interface DeliveryObserver {
      * Called before a handler is called, on the handler's thread.
      *
      * @param deliveries the deliveries that the handler gets; at least one
-     * @return is notified when the handler's method returns, and again when the handler's work ends
+     * @return the object to notify when the handler's method returns, and again when the handler's work ends
      */
     default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;

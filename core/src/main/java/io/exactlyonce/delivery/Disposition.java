@@ -21,8 +21,8 @@ public sealed interface Disposition {
     /**
      * The message stays invisible while another worker owns its key.
      *
-     * @param leastDelay the least time until the message becomes visible if the delivery cannot wait (for example
-     *     because too many deliveries wait already)
+     * @param leastDelay if too many deliveries wait already, the message is made visible again instead, after this
+     *     delay or later
      */
     record Wait(Duration leastDelay) implements Disposition {}
 }

@@ -26,9 +26,7 @@ public final class HandlerFailure {
     }
 
     /**
-     * Finds the handler's own exception. Exceptions of proxies are always unwrapped.
-     *
-     * @param isWrapper returns true for other exceptions that are to be unwrapped, too
+     * Finds the handler's own exception. Unwraps the exceptions of proxies, and those that {@code isWrapper} accepts.
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -45,8 +43,8 @@ public final class HandlerFailure {
     /**
      * Returns the failures of single items of a batch, by position. Empty if the whole batch failed.
      *
-     * <p>If {@link FailedItems} is the cause of the handler's own exception, the whole batch counts as failed. The code
-     * that threw the exception may have rolled back all items.
+     * <p>If the application has wrapped {@link FailedItems} in another exception, the whole batch counts as failed. The
+     * code that wrapped it may have rolled back all items.
      */
     public Map<Integer, Throwable> ofItems() {
         return handlers instanceof FailedItems items ? items.ofItems() : Map.of();

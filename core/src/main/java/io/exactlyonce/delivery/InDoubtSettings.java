@@ -68,7 +68,7 @@ public record InDoubtSettings(
     /**
      * Returns why to park the key after its handler threw; {@code null} to try again.
      *
-     * @param failures the number of attempts at the key that threw, with this one
+     * @param failures how many attempts have thrown, including this one
      */
     public @Nullable String reasonToPark(Throwable thrown, int failures) {
         if (parksFor(thrown)) {

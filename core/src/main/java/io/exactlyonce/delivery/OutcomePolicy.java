@@ -91,8 +91,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Lets a delivery wait for the owner of its key. If the delivery cannot wait, its message stays invisible until the
-     * owner's lease would expire, but at most for a visibility timeout.
+     * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is made visible
+     * again when the owner's lease ends, or later. If the lease is longer than the visibility timeout, the visibility
+     * timeout is used instead.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();

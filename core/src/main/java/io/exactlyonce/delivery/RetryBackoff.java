@@ -16,7 +16,7 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     /** Limit of doublings. After 16 of them, even a delay of one second has become more than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
-    /** The last 10 receives of a message whose key is parked follow each other without a delay. */
+    /** If a key is parked, there is no delay between the final 10 receives before the dead-letter queue. */
     private static final int LAST_RECEIVES = 10;
 
     private static final Duration BETWEEN_RECEIVES = Duration.ofSeconds(1);
@@ -46,11 +46,11 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
     /**
      * Returns the delay after a receive whose handler was not called (for example because another worker owns the key).
-     * Such receives should not move the message to the dead-letter queue. So the last two receives are followed by the
-     * largest delay.
+     * Such receives should not move the message to the dead-letter queue. So the largest delay follows each of the
+     * final two receives before the dead-letter queue.
      *
-     * <p>If the listener has a timeout, the owner's handler may run that long. So the delays of all remaining receives
-     * together last at least as long as the timeout.
+     * <p>If the listener has a timeout, the owner's handler may run until this timeout. So the message does not reach
+     * the dead-letter queue before the timeout has passed.
      */
     public Duration sparing(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
@@ -65,15 +65,15 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     }
 
     /**
-     * Returns the delay of a message whose key is parked. Only an operator can help, so the message should reach the
-     * dead-letter queue soon. There is no delay between its last 10 receives. Earlier receives are one second apart,
-     * because a large {@code maxReceiveCount} would otherwise cause a hot loop.
+     * Returns the delay of a message whose key is parked. Only an operator can free the key, so the message should
+     * reach the dead-letter queue soon. There is no delay between the final 10 receives before the dead-letter queue.
+     * Earlier receives are one second apart, because a large {@code maxReceiveCount} would otherwise cause a hot loop.
      *
      * <p>The delay is the same as after a failure in two cases:
      * <ul>
      * <li>The queue has no dead-letter queue.
-     * <li>The message was received too often, but SQS has not moved it (for example because the redrive policy was just
-     * removed).
+     * <li>SQS has delivered the message more than {@code maxReceiveCount} times (for example because the redrive policy
+     * was just removed).
      * </ul>
      */
     public Duration parked(Delivery delivery) {

@@ -7,9 +7,9 @@ import io.exactlyonce.queue.Subscription;
 public interface SubscriptionCheck {
 
     /**
-     * Returns normally if the listener may receive from its queue.
+     * Checks whether the listener may receive from its queue.
      *
-     * @throws RuntimeException if it must not. Startup of the listener then fails
+     * @throws RuntimeException if the listener must not receive. Startup of the listener then fails
      */
     void require(Subscription subscription);
 }

@@ -98,7 +98,7 @@ public final class UnfinishedWork {
             "jakarta.ws.rs.container.AsyncResponse",
             "software.amazon.awssdk.transfer.s3.model.Transfer");
 
-    /** Limit of the search's depth, because a generic type may contain itself in ever larger forms. */
+    /** Limit of the search's depth, because a collection or a generic type may contain itself. */
     private static final int MOST_LEVELS = 8;
 
     /** Remembers the answer of {@link #is(Class)} for each class. */
@@ -129,8 +129,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns whether objects of this class are plain values: collections or enum constants. Some collections also
-     * implement a type of deferred work. For example, Spring Data's {@code Page} is a {@link Supplier}.
+     * Returns true for collections and enums. Their objects are plain values, even if their class is also a type of
+     * deferred work. For example, Spring Data's {@code Page} is a {@link Supplier}.
      */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
@@ -241,7 +241,8 @@ public final class UnfinishedWork {
         try {
             return in(result, 0);
         } catch (RuntimeException changing) {
-            // Another thread may be changing a collection in the result. The claim must be completed nevertheless.
+            // The search fails if another thread changes a collection of the result. The result is then accepted, so
+            // that the claim can be completed.
             return null;
         }
     }
