@@ -304,8 +304,8 @@ public final class Deliveries {
     public void beginStop(Subscription subscription) {
         // Comes first, so that deliveries that begin or arrive later see the stop.
         subscription.stop();
-        // Waiting deliveries come last. If the wait of a FIFO group's first message ended earlier, the handlers of later
-        // messages in its group could still start.
+        // Waiting deliveries come last. If the wait of a FIFO group's first message ended earlier, the handlers of
+        // later messages in its group could still start.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
