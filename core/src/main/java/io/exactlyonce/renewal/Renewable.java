@@ -153,7 +153,8 @@ abstract class Renewable {
      * @return whether the caller must send a renewal
      */
     synchronized boolean attempt(long now) {
-        // A failed renewal is not repeated early to share a request, because more requests would make throttling worse.
+        // If the last renewal failed, nothing is requested before it is due, because additional requests would make
+        // throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 

@@ -18,7 +18,7 @@ final class SlidingLatencies {
 
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    /** A longer latency is counted as 24 hours. SQS allows visibility timeouts of up to 12 hours. */
+    /** The longest latency that is told apart from longer ones: twice SQS's longest visibility timeout. */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final IntCountsHistogram[] ring;

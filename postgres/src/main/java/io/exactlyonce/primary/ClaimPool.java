@@ -54,8 +54,8 @@ public final class ClaimPool implements AutoCloseable {
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /**
-     * How long claims wait for a connection by default. This wait and the retries must fit into half of a lease, which
-     * is 15 s with SQS's default visibility timeout.
+     * How long claims wait for a connection by default. A renewal has half of its lease for this wait and its retries.
+     * With SQS's default visibility timeout of 30 s, that is 15 s.
      */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 

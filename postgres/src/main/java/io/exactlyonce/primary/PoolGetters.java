@@ -20,8 +20,8 @@ import org.springframework.util.ReflectionUtils;
 final class PoolGetters {
 
     /**
-     * Getters of an object that contains all settings of the pool. Tomcat's DataSource has such a getter, because its
-     * own {@code getPassword} returns only a placeholder.
+     * Names of getters that return an object with all settings of the pool. Tomcat's pool needs this, because the
+     * {@code getPassword} of its DataSource returns a placeholder.
      */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 

@@ -95,7 +95,7 @@ final class Claiming {
         observer.on(new DeliveryEvent.KeyMissing(delivery.subscription(), missing));
     }
 
-    /** Throws if the listener stopped before any of the deliveries began. */
+    /** Throws if no delivery of the batch may begin, because the listener has stopped. */
     static void requireStarted(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.attempt().begin()) {

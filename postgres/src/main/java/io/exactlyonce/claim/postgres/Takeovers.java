@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Changes rows that are free, because their claim was released or its lease has expired. The new claim can take over
- * the row, complete it at the end of its work, or park it in doubt.
+ * The statements for rows that are free. A row is free if its claim was released, or if the lease of its claim has
+ * expired. A new claim takes the row over, takes it over and completes it at once, or parks it as in doubt.
  */
 public final class Takeovers {
 
