@@ -15,7 +15,8 @@ package io.exactlyonce;
 public enum MissingKeyPolicy {
 
     /**
-     * The message is returned with backoff, and ends in the dead-letter queue, because every message needs its own key.
+     * The message is returned with backoff, and ends in the dead-letter queue. Choose this policy if a message without
+     * a key is a fault of its sender.
      */
     REFUSE,
 

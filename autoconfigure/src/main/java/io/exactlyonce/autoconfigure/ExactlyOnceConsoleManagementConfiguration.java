@@ -95,8 +95,7 @@ final class ExactlyOnceConsoleManagementConfiguration {
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            // Uses contains(..) instead of equals(..), because Jersey also serves the page if the request's path ends
-            // with a slash.
+            // Jersey also serves the page if its path ends with a slash, so the path is searched with contains(..).
             if (path != null && asked.contains(path)) {
                 HEADERS.forEach(response::setHeader);
             }

@@ -45,15 +45,15 @@ public final class AwsText {
                     + ".+?(?= \\(Service: |\\z)");
 
     /**
-     * Matches a text of at least 64 characters without blanks, which may be a receipt handle. Before the text there may
-     * be a blank, a quote, an opening bracket, an equals sign, a comma or a semicolon. So long parts of ARNs and URLs
-     * do not match, because they follow a colon, a point or a slash.
+     * Matches a text of at least 64 characters without blanks, such as a receipt handle. It must follow a blank, a
+     * quote, an opening bracket, an equals sign, a comma or a semicolon. Long parts of ARNs and URLs follow a colon, a
+     * point or a slash, and do not match.
      */
     private static final Pattern LONG = Pattern.compile("(?<!\\bTable: )(?<![^\\s\"'`<>(\\[{=,;])[\\w+/=#-]{64,}");
 
     private AwsText() {}
 
-    /** Returns the text with three dots in place of each value. */
+    /** Returns the text with three dots in place of each value that AWS quotes. */
     public static String withoutValues(String text) {
         String named = NAMED.matcher(text).replaceFirst("$1...");
         String quoted = QUOTED.matcher(named).replaceAll("...");

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * A failure that is safe to log: each message is one line of limited length. Otherwise an attacker who poses as a
  * server could forge log lines, because servers write parts of these messages.
  *
- * <p>Databases quote values in their messages, and a value may be an idempotency key. So only the first line of a
- * database's message is kept, because details follow in later lines. If the first line may also quote a value, only the
- * SQLSTATE is kept. Values that AWS quotes in its messages are removed.
+ * <p>Databases quote values in their messages, and a value may be an idempotency key. Most values are in the details
+ * after the first line, so only the first line is kept. If it may quote a value, too, only the SQLSTATE is kept. Values
+ * that AWS quotes in its messages are removed.
  */
 public final class PrintableException extends Exception {
 

@@ -49,7 +49,8 @@ public final class KeyRules {
      * list, whose entries may be {@code null}.
      *
      * @param source where the value comes from, for the exception's message
-     * @throws UnusableKeyException if the value is {@code null}, or if its text does not identify it
+     * @throws UnusableKeyException if the value is {@code null}, or if different values have the same text, as with an
+     *     object whose text is its class
      */
     public static String toFingerprint(String source, @Nullable Object value) {
         if (value == null) {
@@ -91,7 +92,7 @@ public final class KeyRules {
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
-    /** Returns whether a text contains no half of a surrogate pair. */
+    /** Returns whether each surrogate in a text is part of a pair. */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * Lists the parked claims of a {@link ClaimStore}, and stores operators' decisions about them. Implementations must be
  * thread-safe.
  *
- * <p>Operators' calls must not delay claims, so a store may run them one after the other. A call that waits too long
- * throws {@link ClaimStoreBusyException}, and changes nothing. If a call throws any other exception, its decision may
- * or may not be stored. The operator must then read the key again.
+ * <p>Operators' calls must not delay claims, so they should take few connections: a store may let them wait for each
+ * other. A call that waits too long throws {@link ClaimStoreBusyException}, and changes nothing. If a call throws any
+ * other exception, its decision may or may not be stored. The operator must then read the key again.
  *
  * <p>Two operators may decide about the same claim. Only the first decision has an effect.
  */

@@ -266,7 +266,7 @@ public final class Attempt {
 
     /**
      * Returns whether the handler is running and may continue. Returns false after a stop, or if the claim's lease has
-     * expired by this JVM's clock. Transactions, and handlers without a claim, have no lease.
+     * expired by this JVM's clock. In a transaction, or without a claim, there is no lease that could expire.
      */
     public boolean mayWork() {
         return delivery.isHandling()
@@ -277,8 +277,8 @@ public final class Attempt {
 
     /**
      * Sets the outcome to send to the store (see {@link #takeResolution}), and marks the handler's end in the
-     * delivery's state. After a success, the message can no longer be returned. If the handler ran without a claim,
-     * nothing is sent.
+     * delivery's state. If the handler succeeded, its message cannot be returned to the queue after this call. If the
+     * handler ran without a claim, nothing is sent.
      *
      * @return false if another thread changed the state first (for example the thread that stops the listener). The
      *     other thread then releases the claim

@@ -289,7 +289,8 @@ public final class Delivery {
     }
 
     /**
-     * Prevents the call of a handler whose key is already claimed, because the listener stops.
+     * Called by a listener's stop for a delivery that has claimed its key. Prevents the call of the handler, if the
+     * handler was not called yet.
      *
      * @return true if the caller must release the claim; false if the handler was called first, or if there is no claim
      */

@@ -72,8 +72,8 @@ public interface DeliveryObserver {
     default void on(RenewalEvent event) {}
 
     /**
-     * Called before keys are claimed, even if no thread is free for their handler yet. If a call of the store is
-     * repeated, this method is called only once. If a transaction is repeated, this method is called each time.
+     * Called before keys are claimed, even if no thread is free for a handler yet. If a call of the store is repeated,
+     * this method is called only once. If a transaction is repeated, this method is called each time.
      *
      * @param deliveries the deliveries whose keys are claimed; at least one
      * @return the object to notify when the store has answered

@@ -215,8 +215,9 @@ final class CanonicalJson {
     }
 
     /**
-     * Returns the field that has this place if the outermost object's fields are sorted by name. The result is the
-     * field's number in the unsorted object.
+     * Returns the number of a field in the outermost object, in the order of the document.
+     *
+     * @param place the field's place in the order of the names
      */
     int field(int place) {
         return fields.sorted(place);

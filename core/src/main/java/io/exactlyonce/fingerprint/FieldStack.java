@@ -19,7 +19,7 @@ final class FieldStack {
 
     private int[] nameEnds = new int[FEW];
 
-    /** Numbers of the fields, in the order of their names. Merge sort needs {@link #merging} as a second array. */
+    /** The numbers of the fields, sorted by the fields' names. Merge sort needs {@link #merging} as a second array. */
     private int[] order = new int[FEW];
 
     private int[] merging = new int[FEW];

@@ -38,7 +38,10 @@ public enum NotObserved {
         this.story = story;
     }
 
-    /** Returns the reason for a message without a key, which depends on the listener's policy. */
+    /**
+     * Returns why a delivery of a message without a key is not observed. The reason depends on the listener's policy
+     * for missing keys.
+     */
     public static NotObserved of(MissingKeyPolicy policy) {
         return switch (policy) {
             case REFUSE -> KEY;

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class ObservedRun {
 
     /**
-     * Number of characters of a message's body that count as one more pending observation. A body occupies up to 1 MiB
-     * of memory until its fingerprint is made.
+     * The number of pending observations is limited because of their memory. A body occupies up to 1 MiB until its
+     * fingerprint is made, so each 8,192 characters of it count as one more observation.
      */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 

@@ -7,8 +7,8 @@ import io.exactlyonce.delivery.InDoubtSettings;
 /**
  * Runs actions once per key, with the application's claim store.
  *
- * @param store checks before each action that the claim store can keep claims, and throws if it cannot. Does nothing
- *     more after its first success
+ * @param store called before each action: checks that claims can be stored, and throws if they cannot. After the check
+ *     has passed once, further calls do nothing
  */
 public record DefaultExactlyOnceOperations(ActionExecutor executions, Runnable store) implements ExactlyOnceOperations {
 

@@ -334,8 +334,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns whether the message's copy has no room for the key. If the key is the message's ID, the copy needs one
-     * more attribute, but SQS permits only ten.
+     * Returns whether the message's copy has no room for the key. If the key is the message's ID, which the copy does
+     * not have, an attribute carries the key, and SQS permits only ten attributes.
      */
     private boolean lacksRoomForItsKey(Message message) {
         if (message.messageAttributes().size() < MOST_ATTRIBUTES) {

@@ -77,7 +77,7 @@ public final class SqsQueue implements QueueVisibility {
                 .build();
     }
 
-    /** Adapts the timeout of requests to the queue's new visibility timeout. */
+    /** Adapts the timeout of SQS requests after the queue's visibility timeout has changed. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }

@@ -110,10 +110,10 @@ abstract class Renewable {
     /**
      * Returns whether the visibility timeout or lease counts as lost:
      * <ul>
-     * <li>The 12 h are over.
-     * <li>A renewal in progress was not answered in time.
-     * <li>The end is near, and the last renewal failed, or no renewal is wanted. An interrupted handler needs a moment
-     * to stop before the end.
+     *   <li>SQS's limit of 12 h from the receive is over.
+     *   <li>A renewal in progress was not answered in time.
+     *   <li>The end is less than a moment away, and the last renewal failed, or no renewal is wanted. The loss is
+     *       reported now, so that the interrupted handler can stop before the end.
      * </ul>
      */
     private boolean isBeyondSaving(long now) {
@@ -217,7 +217,8 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // A delete or a completion that has started may be the reason for the rejection. So it is not reported.
+        // SQS rejects a renewal after a delete, and the store after a completion. Such a rejection is no loss, so it is
+        // not reported.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }

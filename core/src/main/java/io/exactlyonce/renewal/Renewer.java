@@ -57,8 +57,8 @@ public final class Renewer {
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
     /**
-     * A pause is logged if a check comes late by a quarter of a visibility timeout, because little time is then left to
-     * renew.
+     * If the renewal thread comes late by a quarter of a visibility timeout, a pause of the process is logged, because
+     * little time is left to renew.
      */
     private static final int PART = 4;
 
@@ -123,7 +123,7 @@ public final class Renewer {
     }
 
     /**
-     * Starts to renew the lease of a claim that has no message, for 12 h at most.
+     * Starts to renew the lease of a claim without a message. The renewal ends after 12 h.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
      * @param holder stops the work under the claim if the lease is lost; must not block
@@ -220,8 +220,8 @@ public final class Renewer {
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // Delays of less than a tick are not compared with the visibility timeouts, because a quarter of even the
-        // shortest visibility timeout is longer than a tick.
+        // A delay counts if it is a quarter of any visibility timeout. A delay of less than a tick is less than that
+        // even for the shortest timeout, so the timeouts are not searched.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {

@@ -231,7 +231,7 @@ final class DeadLetters {
     /**
      * Redrives chosen messages.
      *
-     * @param asking the caller's name for the log
+     * @param asking the name of the caller, which is logged
      * @param ids ids of messages; hashes of keys if {@code areHashes} is true
      */
     WebEndpointResponse<OperationResponseBody> redrive(

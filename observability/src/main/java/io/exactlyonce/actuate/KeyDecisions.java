@@ -49,7 +49,7 @@ final class KeyDecisions {
      * @param claims the parked claims; {@code null} if the store cannot list them
      * @param lookUps runs one lookup at a time
      * @param decisions runs one decision at a time
-     * @param messages remembers the queues of parked keys' messages
+     * @param messages remembers from which queue the message of a parked key came
      * @param listeners knows the maximum number of attempts in each scope
      */
     KeyDecisions(

@@ -82,7 +82,7 @@ final class ParkedRequests {
      *
      * @param count the number of claims in {@code claims}
      * @param isMore whether the filter matches more claims than {@code limit}
-     * @param parkedUntil when the newest of the claims was parked; {@code null} if there are no claims
+     * @param parkedUntil the time at which the newest of these claims was parked; {@code null} if there are no claims
      * @param notDecided requested claims that are not parked; {@code null} if there are none
      */
     record DryRun(

@@ -162,8 +162,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /**
-     * Returns the minimum time until SQS moves a message that always fails to the dead-letter queue. Empty without a
-     * dead-letter queue.
+     * Returns the minimum time from a message's first receive until SQS moves it to the dead-letter queue, if its
+     * handler always fails. Empty without a dead-letter queue.
      */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.settings().maxReceiveCount())

@@ -13,8 +13,8 @@ import java.util.function.ToDoubleFunction;
  * Registers gauges that show how far each streaming replica is behind the primary. Also registers HikariCP's meters of
  * the connection pool for claims.
  *
- * <p>Create this object before the startup check opens the pool's first connection. The check reads the state of the
- * replicas, and the gauges would miss it.
+ * <p>Create this object before the startup check opens the pool's first connection. Otherwise the gauges miss the state
+ * of the replicas that this check reads.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 

@@ -61,7 +61,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).completionsLost.increment();
     }
 
-    /** Counts nothing. {@link ParkedMetrics} counts parked keys in the store. */
+    /** Counts nothing, because {@link ParkedMetrics} counts the parked keys in the store. */
     @Override
     public void parked(DeliveryEvent.Parked event) {}
 

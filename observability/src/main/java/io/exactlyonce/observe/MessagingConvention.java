@@ -28,7 +28,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String SETTLE = "settle";
 
     /**
-     * Returns OpenTelemetry's attributes of a delivery that have low cardinality.
+     * Returns those of OpenTelemetry's attributes of a delivery that have low cardinality.
      *
      * @param operation for example {@code process}
      */

@@ -307,7 +307,7 @@ public final class ClaimPool implements AutoCloseable {
         return driver instanceof PrimaryDriver ours ? ours.shortestConnectTime() : Optional.empty();
     }
 
-    /** Returns the setting that chooses the database, for messages. */
+    /** Returns the name of the setting that chooses the database. Error texts contain this name. */
     public String setting() {
         return targets == null ? MARKED : known(targets).setting();
     }

@@ -193,7 +193,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and point %s at it"
                             .formatted(url));
-            // Only a pool of the application can fail the checks below.
+            // The library's own pool always passes the checks below. A pool of the application may fail them.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",

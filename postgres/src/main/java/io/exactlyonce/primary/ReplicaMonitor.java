@@ -67,7 +67,7 @@ public final class ReplicaMonitor {
     }
 
     /**
-     * @param synchronousCommit what commits of claims wait for
+     * @param synchronousCommit the replicas for which a claim's commit waits
      * @param observers called after each reading
      */
     public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, List<ReplicaObserver> observers) {

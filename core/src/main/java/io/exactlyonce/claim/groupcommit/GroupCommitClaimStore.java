@@ -138,8 +138,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             return;
         }
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // From here on, the next calls for these keys can be sent. They must not wait for actions that are chained to
-        // the futures, because such actions run on this thread.
+        // The keys are freed for their next calls before the futures complete. Actions that are chained to the futures
+        // run on this thread, and the next calls must not wait for them.
         queue.returned(batch);
         for (Runnable answer : answers) {
             Boundary.guard("An answer of the claim store", answer);

@@ -153,7 +153,8 @@ public final class WaitingDeliveries {
                 inFlight.end(delivery);
             }
         }
-        // Copied first, because the lookup's answer may be too old for deliveries that begin to wait during the lookup.
+        // The list is copied before the lookup, because the lookup's answer may be too old for deliveries that begin to
+        // wait during the lookup.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;

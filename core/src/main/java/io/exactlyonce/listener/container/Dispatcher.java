@@ -240,8 +240,8 @@ final class Dispatcher {
      *     a crash
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // A stopping listener first waits until all permits are released, and then until records is 0. So messages are
-        // added to records before their permits are released.
+        // A stopping listener first waits until all permits are released, and then until {@link #records} has counted
+        // the end of each message. So messages are added to this count before their permits are released.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,

@@ -56,7 +56,7 @@ public final class MessageDeleter {
     /** SQS's limit on the entries of one request. */
     private static final int MOST = 10;
 
-    /** A delete is sent at most this often, as in the SDK's standard retry mode. */
+    /** A delete is tried three times at most, as in the SDK's standard retry mode. */
     private static final int REQUESTS = 3;
 
     /**

@@ -95,8 +95,8 @@ final class PrefetchLimiter<M> {
     /**
      * Runs a handler as soon as all its messages may be handled.
      *
-     * @param all the messages for one call of the handler. If there are more than {@code mostHandled}, the handler
-     *     starts when no other message is handled
+     * @param all the messages for one call of the handler. A batch of more messages than {@code mostHandled} starts
+     *     when no other message is being handled
      */
     void execute(List<M> all, Runnable handler) {
         synchronized (this) {

@@ -99,7 +99,7 @@ final class FrameworkHeaders {
     /**
      * Returns what is known about a header.
      *
-     * @throws RuntimeException if a key must not read the header, or if the header's name is misspelled
+     * @throws RuntimeException if a key expression must not read the header, or if the header's name is misspelled
      */
     Known header(Object named) {
         String name = named.toString();

@@ -82,7 +82,8 @@ public final class HandlerArguments {
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // If more than the message is needed to make the list parameter, the message's own payload is used.
+        // A list parameter that needs more than the message cannot be made here. In this case, the reconciler gets the
+        // payload of the message itself.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")

@@ -47,8 +47,8 @@ public record HandlerSignature(
             PayloadMethodArgumentResolver.class.getPackageName());
 
     /**
-     * Types of arguments that change a message's visibility. They are made from the message, but have none of its
-     * content.
+     * Types of arguments through which a handler changes the visibility of its message. Such an argument has no content
+     * of the message.
      */
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 

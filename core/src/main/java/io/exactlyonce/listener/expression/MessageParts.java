@@ -121,7 +121,8 @@ final class MessageParts {
 
     /**
      * Returns what is known about a header or system attribute in brackets, such as {@code #headers['tenant']}. Returns
-     * {@code null} if the value before the brackets has neither, or if the name is not constant.
+     * {@code null} if the name in the brackets is not constant, or if the value before them is no map of headers or
+     * system attributes.
      */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {

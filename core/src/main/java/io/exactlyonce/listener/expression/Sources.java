@@ -106,8 +106,8 @@ final class Sources {
     }
 
     /**
-     * Returns what is known about a bean. If the bean does not exist yet, its class may later be a subclass of the
-     * known type.
+     * Returns what is known about a bean. If the bean does not exist yet, only its declared type is known, and its
+     * class may be a subclass of that type.
      */
     Known bean(String name) {
         if (!beans.containsBean(name)) {

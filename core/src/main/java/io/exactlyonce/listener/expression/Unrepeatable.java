@@ -41,7 +41,10 @@ final class Unrepeatable {
 
     private Unrepeatable() {}
 
-    /** @throws RuntimeException if the call returns another value for a redelivery */
+    /**
+     * @throws RuntimeException if the called method may return another value when the message is redelivered, such as
+     *     the current time
+     */
     static void refuse(Executable called, Refusal refusal) {
         if (isUnrepeatable(called)) {
             throw refusal.of(

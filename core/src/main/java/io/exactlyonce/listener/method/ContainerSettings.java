@@ -43,8 +43,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Collects a container's handler methods while the container is set up. Spring Cloud AWS does not pass them to the
-     * container factory, but creates them on the same thread. So a thread local holds the builder that collects them.
+     * Collects the handler methods of a container while the container is set up. Spring Cloud AWS does not pass these
+     * methods to the container factory. It creates them on the thread that calls the factory, so a thread local holds
+     * the builder for them.
      */
     static final class Builder {
 

@@ -49,9 +49,9 @@ record Payloads(
     }
 
     /**
-     * Returns whether a parameter takes the payload. If the resolvers are not known, the result depends on the
-     * listener. For one method, the payload's parameter is then unknown, so the result is false. For a method of a
-     * listener's class, the parameter's type and annotations decide.
+     * Returns whether a parameter takes the payload. Spring's argument resolvers decide that. If they are not known
+     * yet, the result is false for a listener on a method. For a listener on a class, the parameter's type and
+     * annotations decide.
      */
     private boolean takesPayload(MethodParameter parameter) {
         if (resolvers.isEmpty()) {

@@ -82,8 +82,8 @@ final class DynamoDbClaimBackend implements ClaimBackend, AutoCloseable {
      * Checks that DynamoDB answers. A missing table is a failure only after the check at startup has passed. Before
      * that, no claim uses the table.
      *
-     * <p>The state of the clock is shown, but does not fail the check. Without the clock, claims continue, and only
-     * takeovers of dead workers' keys are delayed.
+     * <p>The details contain the state of the clock that measures DynamoDB's time. A clock that cannot be measured is
+     * no failure, because claims continue, and only takeovers of dead workers' keys are delayed.
      */
     @Override
     public Map<String, Object> prove() {

@@ -10,8 +10,7 @@ import java.util.concurrent.TimeUnit;
  * Remembers for how long the items of held keys have been seen unchanged, by the monotonic clock. Thread-safe.
  *
  * <p>Every write, also a renewal, gives an item a new version. If one version is seen for longer than a lease, the
- * lease has expired. It has then also expired by its owner's clock, because the owner starts counting before it sends
- * the write.
+ * lease has expired. The owner knows that, too: it counts the lease from before it sent the write.
  */
 final class Observations {
 

@@ -126,7 +126,7 @@ public final class ClaimSchema {
     }
 
     /**
-     * Creates the table if it is missing. An existing table stays as it is: it needs no lock, and no privilege to
+     * Creates the table if it is missing. If the table exists, this method takes no lock, and needs no privilege to
      * create tables.
      *
      * @throws ClaimDatabaseException if the table's schema is missing; if several schemas of the search path have the

@@ -96,9 +96,9 @@ final class OpenBatch {
     /**
      * Decides on each open request and resolution by the row of its key.
      *
-     * <p>The previous round tried to write free rows, but skipped rows that another transaction had locked. So if a
-     * free row has not changed since then, it was locked. A batch does not wait for this lock, and the request is
-     * answered as held elsewhere.
+     * <p>The previous round skipped rows that another transaction had locked. A row that could have been taken over,
+     * and is still as it was read, must have been such a row. The batch does not wait for the lock, and answers the
+     * request as held elsewhere.
      *
      * @param rows the rows that were read; if a key has no row, its request stays open
      * @return the requests that can now be written; two of them never take over the same key

@@ -110,8 +110,8 @@ public final class Statements {
                     preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // An application pool does not discard a broken connection by itself. The next caller would get the
-                    // same connection.
+                    // Unlike the library's own pool, an application's connection pool does not discard a broken
+                    // connection by itself, and would give it to the next caller.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }

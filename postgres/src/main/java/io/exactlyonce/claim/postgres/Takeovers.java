@@ -88,8 +88,8 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * @param around adds settings to each statement, for example {@link Statements#within}. The settings must come
-     *     first, and must return one row
+     * @param around puts subqueries before each statement that change settings of the transaction, for example
+     *     {@link Statements#within}. The subqueries are evaluated first, and have one row
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));

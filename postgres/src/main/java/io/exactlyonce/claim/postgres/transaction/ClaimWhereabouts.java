@@ -79,7 +79,7 @@ final class ClaimWhereabouts {
         if (found != current) {
             throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
-        // The claims' own connections also find this new table. So the claim table was dropped and created again.
+        // The claims' own connections find this table, too. So it has replaced the table that was found before.
         table = current;
     }
 

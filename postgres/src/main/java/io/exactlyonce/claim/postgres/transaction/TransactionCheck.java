@@ -126,8 +126,8 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     remedy());
         }
         new ClaimSchema(table, dataSource).requireUsable();
-        // A proxy and its target, for example, are two DataSource objects, and can have separate transactions. If they
-        // share the transaction, both use the same database session.
+        // A proxy and its target are two {@code DataSource} objects, so they do not show whether two transactions are
+        // the same. The database sessions show it: one transaction has one session.
         if (application != null
                 && !Objects.equals(
                         transaction.queryForObject(SESSION, Integer.class),
