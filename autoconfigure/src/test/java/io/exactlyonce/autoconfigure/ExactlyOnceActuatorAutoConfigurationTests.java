@@ -63,6 +63,7 @@ class ExactlyOnceActuatorAutoConfigurationTests {
                 .withBean(ClaimBackend.class, () -> backend)
                 .withBean(EngineScheduler.class, () -> scheduler)
                 .run(context -> {
+                    assertThat(periodic).hasSize(1);
                     periodic.forEach(Runnable::run);
                     verifyNoInteractions(parked);
 
