@@ -58,6 +58,7 @@ class ExactlyOnceActuatorAutoConfigurationTests {
         });
 
         application
+                .withPropertyValues("management.health.exactly-once.enabled=false")
                 .withBean(SimpleMeterRegistry.class)
                 .withBean(ParkedClaims.class, () -> parked)
                 .withBean(ClaimBackend.class, () -> backend)
