@@ -11,8 +11,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Writes and reads results as JSON, with a copy of the application's mapper. The application's mapper may create an
- * object of any class that the stored JSON names. The copy never does this, because it would be unsafe.
+ * Writes and reads results as JSON, with a mapper that is copied from the application's. The application's mapper may
+ * create an object of any class that the stored JSON names. The copy never does this, because it would be unsafe.
  */
 final class JacksonResultSerializer implements ResultSerializer {
 

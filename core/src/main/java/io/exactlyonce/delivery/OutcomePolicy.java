@@ -92,8 +92,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     /**
      * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is made visible
-     * again when the owner's lease ends, or later. If the lease is longer than the visibility timeout, the visibility
-     * timeout is used instead.
+     * again, but not before the owner's lease ends. A visibility timeout is enough if the lease is longer.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();

@@ -12,7 +12,8 @@ public final class TableName {
 
     /**
      * Permits only lower-case names, so quotes around a name make no difference to PostgreSQL. A table's name may have
-     * 50 characters: PostgreSQL's limit is 63, and the names of indexes and constraints add up to 13 to it.
+     * 50 characters. PostgreSQL permits 63, and the name of an index or constraint is the table's name with up to 13
+     * more characters.
      */
     private static final String PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 

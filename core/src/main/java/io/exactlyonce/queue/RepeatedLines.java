@@ -65,7 +65,7 @@ public final class RepeatedLines {
 
     private final Map<Object, Line> lines = new HashMap<>();
 
-    /** What earlier lines were about (for example hashes of keys), oldest first. */
+    /** The subjects of earlier lines (for example hashes of keys), oldest first. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
     /**

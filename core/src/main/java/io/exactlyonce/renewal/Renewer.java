@@ -220,8 +220,8 @@ public final class Renewer {
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // A delay counts if it is a quarter of any visibility timeout. A delay of less than a tick is less than that
-        // even for the shortest timeout, so the timeouts are not searched.
+        // A delay is reported if it is at least a quarter of the visibility timeout of one of the messages. That is
+        // never less than a tick, so shorter delays need no search.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && visibilities.stream().anyMatch(visibility -> late >= visibility.length.toNanos() / PART))) {

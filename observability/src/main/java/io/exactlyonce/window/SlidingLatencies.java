@@ -18,7 +18,10 @@ final class SlidingLatencies {
 
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    /** The longest latency that is told apart from longer ones: twice SQS's longest visibility timeout. */
+    /**
+     * The largest latency that is counted exactly, twice SQS's longest visibility timeout. Larger ones are counted as
+     * this one.
+     */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final IntCountsHistogram[] ring;

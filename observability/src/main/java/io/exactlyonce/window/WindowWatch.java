@@ -41,8 +41,8 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
      *
      * @param timeout the visibility timeout as last read
      * @param latencies latencies of the last six to twelve hours, or longer if there were fewer than 2,000 deliveries
-     * @param recent latencies of the last five minutes, or of the last hundred deliveries if there were fewer; empty
-     *     after five minutes without a delivery
+     * @param recent latencies of the last five minutes, and at least of the last hundred deliveries; empty if the last
+     *     five minutes had no delivery
      * @param handlers how long recent handler calls took
      * @param advice the recommended visibility timeout
      */

@@ -51,8 +51,8 @@ record PoolDetails(
     }
 
     /**
-     * Returns these details with another user and password: those of a pool that gets its connections from this
-     * DataSource. If that pool has no user, nothing changes.
+     * Returns these details of a DataSource with the login of the pool around it, which gets its connections from this
+     * DataSource. Returns the details unchanged if the pool has no user.
      */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);

@@ -108,8 +108,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      * Cloud AWS has already logged the stack trace at ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // If a batch fails with FailedItems or ClaimLostException, each message that the handler got already has its
-        // own outcome. So the exception is stored only for the messages that the handler did not get.
+        // A batch that fails with FailedItems or ClaimLostException has an outcome for each message that the handler
+        // got. So the exception is stored only for the messages that the handler did not get.
         boolean isOfSome =
                 Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()

@@ -60,9 +60,9 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Timeouts of receive requests, which replace the client's own. Requests with {@code watched} also measure how
-     * often the SDK repeats them. This costs memory, so {@code watched} is used only while answers have no messages. If
-     * all answers with messages are lost, the queue seems to be empty. The SDK's repetitions show that it is not.
+     * Timeouts of receive requests, which replace the client's own. A queue whose answers are all lost seems to be
+     * empty, but the SDK then repeats its requests. Requests with {@code watched} measure these repetitions. Measuring
+     * costs memory, so {@code watched} is used only while the queue seems to be empty.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
@@ -88,8 +88,8 @@ record Receiver(
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
     /**
-     * Limit of the wait for the answers to a poll's further requests. SQS answers these requests at once, because they
-     * do not wait for messages.
+     * A poll of more than ten messages sends several requests. After the answer to the first one, it waits at most this
+     * long for the others, which SQS answers at once.
      */
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 

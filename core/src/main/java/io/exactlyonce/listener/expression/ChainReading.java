@@ -164,8 +164,8 @@ final class ChainReading {
         if (found.isEmpty()) {
             return receiver.isExact() ? null : Known.unknown(origin);
         }
-        // With arguments, the type of the result is not certain: a subclass may have a method of the same name that
-        // fits the arguments better.
+        // The type of the result is not certain if the call has arguments: a subclass may have a method of the same
+        // name that fits the arguments better.
         boolean isCertain = receiver.isExact() || arguments.isEmpty();
         boolean isOne = found.stream()
                 .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());

@@ -152,7 +152,7 @@ public final class KeyExpression {
         }
     }
 
-    /** Returns whether the expression failed because the message does not have what it reads. */
+    /** Returns whether the expression failed because it reads something that the message does not have. */
     private boolean readsNothing(Throwable failure) {
         return Causes.root(failure) instanceof SpelEvaluationException own
                 && (READS_OF_NULL.contains(own.getMessageCode()) || isReadOfAnAbsentEntry(own));

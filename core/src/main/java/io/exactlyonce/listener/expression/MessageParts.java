@@ -12,8 +12,9 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Applies the rules for headers and for SQS's own message. Some of their values differ in each receive, and some are
- * the same for many messages. The payload needs no such rules.
+ * Decides which headers, and which parts of SQS's own message, an expression may read. Some of these values differ in
+ * each receive of a message, and others are the same for many messages, so neither identifies a message. All parts of
+ * the payload may be read.
  */
 final class MessageParts {
 

@@ -1,8 +1,8 @@
 /**
  * Internal: configures Spring Cloud AWS's containers for annotated methods.
  *
- * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code listener}, {@code listener.container},
- * {@code listener.method}, {@code listener.observed} and {@code listener.startup}.
+ * <p>This package uses {@code claim.transaction}, {@code listener}, {@code listener.container}, {@code listener.method},
+ * {@code listener.observed} and {@code listener.startup}.
  */
 @NullMarked
 package io.exactlyonce.listener.factory;

@@ -88,7 +88,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Puts the first and the last step around all advice of a listener's bean. Does nothing if they are already there.
+     * Adds the first step before all advice of a listener's bean, and the last step behind it. Does nothing if they are
+     * there already.
      */
     void enclose(ListenerProxies proxies) {
         Advised outermost = proxies.all().get(0);

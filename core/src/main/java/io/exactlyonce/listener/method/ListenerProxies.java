@@ -93,8 +93,8 @@ record ListenerProxies(List<Advised> all, Object target) {
      * Returns the proxy that begins the transaction in which a method's key is claimed; {@code null} if no proxy claims
      * keys.
      *
-     * <p>If several proxies claim keys, returns the last one before the application's own transaction begins. So advice
-     * such as retries stays outside of the claim's transaction.
+     * <p>If several proxies claim keys, returns the innermost one whose advice still comes before the transaction of
+     * {@code @Transactional}. Retries of the outer proxies are then outside of the claim's transaction.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;

@@ -36,7 +36,7 @@ public final class ClaimTable {
     /** Stands for the table's name in a statement. */
     private static final String PLACEHOLDER = "{table}";
 
-    /** Columns that a statement remembers of a row, so that {@link #AT_PLACE} finds the row without a search. */
+    /** These columns tell where a row is stored, so that {@link #AT_PLACE} finds the row again without a search. */
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**

@@ -96,8 +96,8 @@ final class OpenBatch {
     /**
      * Decides on each open request and resolution by the row of its key.
      *
-     * <p>The previous round skipped rows that another transaction had locked. A row that could have been taken over,
-     * and is still as it was read, must have been such a row. The batch does not wait for the lock, and answers the
+     * <p>The previous round skipped rows that another transaction had locked. If a row could have been taken over, and
+     * was not changed, the round has skipped it. The batch does not wait for the lock of such a row, and answers the
      * request as held elsewhere.
      *
      * @param rows the rows that were read; if a key has no row, its request stays open

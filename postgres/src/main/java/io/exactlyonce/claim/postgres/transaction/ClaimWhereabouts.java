@@ -79,7 +79,8 @@ final class ClaimWhereabouts {
         if (found != current) {
             throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
-        // The claims' own connections find this table, too. So it has replaced the table that was found before.
+        // This transaction and the claims' own connections agree on a table that is new. So the claim table was
+        // replaced since the last call.
         table = current;
     }
 

@@ -265,9 +265,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // All statements of this transaction see the database as it was before the locks were taken. So the
-                    // store reads the rows in another transaction. If another claim inserts a row after that, the
-                    // completion violates the primary key.
+                    // All statements of this transaction see the database as it was before the locks were taken, so the
+                    // rows that they see may be old. The store reads the rows of these keys in another transaction,
+                    // which sees the newest. If another worker inserts a row for a key after that, the completion of
+                    // this work fails on purpose, because it violates the primary key.
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
