@@ -49,7 +49,7 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * What was read for the first connection. Later values are compared with these, to notice a change.
+     * The values that were read for the first connection. Later values are compared with these, to notice a change.
      *
      * @param details {@code null} if the pool does not use the application's connection details, because it has another
      *     address or user
