@@ -73,8 +73,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
     }
 
     /**
-     * Decodes a request's path. Other spellings of the page's path must also get the headers (for example with {@code
-     * %65} instead of {@code e}).
+     * Decodes a request's path, because a browser may ask for the page in another spelling, such as {@code %65} instead
+     * of {@code e}. The security headers must be in that response, too.
      */
     private static String decoded(PathContainer path) {
         return path.elements().stream()

@@ -66,8 +66,8 @@ public record UnknownProperties(
     }
 
     /**
-     * Returns whether the property belongs to a group below this one (for example {@code exactly-once.audit}). The
-     * names of such a group are checked separately.
+     * Returns whether the property belongs to a group of its own, whose name begins with the name of this group (for
+     * example {@code exactly-once.audit}). Names in such a group are checked separately.
      */
     private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {

@@ -69,9 +69,9 @@ public final class AwsText {
     }
 
     /**
-     * Returns each message of an AWS exception that contains values, with a copy of the message without values. Other
-     * exceptions may repeat such a message. Callers replace the message by the copy there, too. The longest message
-     * comes first, because a long message may contain a shorter one.
+     * Finds the messages of AWS exceptions that quote values. Returns each of these messages with a copy that has no
+     * values. Callers use the copy wherever the message occurs, because other exceptions may repeat it. The longest
+     * message comes first, because a long message may contain a shorter one.
      *
      * @param failures a failure with all its causes and suppressed exceptions
      */

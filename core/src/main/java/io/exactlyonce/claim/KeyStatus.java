@@ -5,7 +5,10 @@ package io.exactlyonce.claim;
  * is still {@code HELD}, although the key can be claimed (its {@link KeyState.Status} is {@code FREE}).
  */
 public enum KeyStatus {
-    /** A claim holds the key, or its lease has expired. Nothing is written when a lease expires. */
+    /**
+     * A claim holds the key, or has held it until its lease expired. Both have one status, because nothing is written
+     * when a lease expires.
+     */
     HELD,
     /** The key's effect has happened. */
     COMPLETED,

@@ -153,7 +153,10 @@ public record ActionExecutor(
         }
     }
 
-    /** Completes the key. Returns the result as it is read back from its JSON, as later callers get it. */
+    /**
+     * Completes the key. Returns the result after writing it as JSON and reading it back, so that the first caller gets
+     * the same as later callers.
+     */
     private <T> @Nullable T complete(
             ClaimRequest request,
             HeldClaim claim,

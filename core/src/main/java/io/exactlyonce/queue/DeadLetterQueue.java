@@ -334,8 +334,8 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Returns whether the message's copy has no room for the key. If the key is the message's ID, which the copy does
-     * not have, an attribute carries the key, and SQS permits only ten attributes.
+     * Returns whether a copy of the message would lose its key. A copy has another message ID. If the key is the
+     * message ID, the copy needs an attribute for the key, and SQS permits only ten attributes.
      */
     private boolean lacksRoomForItsKey(Message message) {
         if (message.messageAttributes().size() < MOST_ATTRIBUTES) {

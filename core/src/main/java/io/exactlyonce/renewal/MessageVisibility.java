@@ -77,7 +77,8 @@ public final class MessageVisibility extends Renewable {
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // A stopping listener may already have stopped the renewals of this delivery. In this case, no timeout starts.
+        // A stopping listener may have ended the renewal of this delivery before the handler was called. The handler's
+        // timeout is not started then.
         if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);

@@ -87,8 +87,9 @@ final class KeyWork implements Rounds.Work {
             @Nullable KeyStatus status) {
 
         /**
-         * Returns whether the change need not be written, because it is already done. A renewal is also needless if an
-         * application transaction has completed the claim while its handler is still running.
+         * Returns whether the item has the result of the change already, so that nothing need be written. A renewal is
+         * also needless after the claim was completed, which a transaction of the application may do while the handler
+         * is still running.
          */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null

@@ -27,8 +27,8 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge utilization;
 
     /**
-     * The latest numbers, by state (for example {@code visible}). If SQS stops reporting a number, the last one is
-     * kept.
+     * The latest number of messages in each state (for example {@code visible}). If SQS stops reporting a number, the
+     * last one is kept.
      */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 

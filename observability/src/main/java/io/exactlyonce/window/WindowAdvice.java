@@ -19,14 +19,16 @@ public record WindowAdvice(
     public enum Rule {
 
         /**
-         * Used if visibility timeouts are renewed. Usual handlers finish within the timeout. If a handler is slower,
-         * its message's timeout is renewed. After a crash, a short timeout lets SQS redeliver the message soon.
+         * The rule for listeners that renew visibility timeouts: twice the median. Most handlers finish within this
+         * timeout, and for slower ones it is renewed. If the process crashes, SQS redelivers the message soon.
          */
         RENEWED(
                 "2 x p50",
                 "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
-        /** Used if renewal is off. Almost all deliveries must finish within the timeout. */
+        /**
+         * The rule for listeners that do not renew: almost all deliveries must finish within the visibility timeout.
+         */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),

@@ -327,10 +327,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns hosts, ports and name of the database, without credentials and parameters. Returns a fixed text for a
-     * marked DataSource.
+     * Returns hosts, ports and name of the database, without credentials and parameters. They are not known for a
+     * DataSource with {@code @ExactlyOnceDataSource}, so its result is a fixed text.
      *
-     * @throws ClaimDatabaseException if claims cannot connect with the application's details
+     * @throws ClaimDatabaseException if the application's details cannot be used for a connection
      */
     public String target() {
         return targets == null ? MARKED : known(targets).address();

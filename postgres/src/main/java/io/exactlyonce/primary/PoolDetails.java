@@ -51,8 +51,10 @@ record PoolDetails(
     }
 
     /**
-     * Returns these details of a DataSource with the login of the pool around it, which gets its connections from this
-     * DataSource. Returns the details unchanged if the pool has no user.
+     * Returns these details with another user and password. A pool around a DataSource may log in with a user of its
+     * own. If it has none, the details are returned unchanged.
+     *
+     * @param outer user and password of the pool around
      */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);

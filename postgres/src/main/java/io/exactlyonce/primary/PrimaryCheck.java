@@ -71,9 +71,9 @@ public final class PrimaryCheck {
     private static final String READ_WITH_TABLE = READ + ", pg_catalog.to_regclass(?) IS NOT NULL AS has_table";
 
     /**
-     * Two statements that are sent together and must run in one transaction, because claims need this. The second
-     * statement reads a value that the first one has set. It also calls a volatile function, so that a proxy does not
-     * take it for a plain read.
+     * Two statements that are sent together. Claims send statements in this way, and they must run in one transaction.
+     * The test is that the second statement reads a value that the first one has set. It also calls a volatile
+     * function, so that a proxy does not take it for a plain read.
      */
     private static final String FITNESS = PgCatalog.sql("""
             SELECT pg_catalog.set_config('exactly_once.together', 'yes', true);

@@ -40,8 +40,9 @@ final class CommitQueue {
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * Time for which resolutions may wait for others, to share a batch, if no caller waits for their answers. Quick
-     * handlers of one poll end within this time. The delay is small compared with the time that sending a batch takes.
+     * Completions and releases for which no caller waits are sent after this time. Those of other messages that were
+     * received together usually arrive in this time, and share the batch. The delay is small compared with the time of
+     * a request to the store.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 

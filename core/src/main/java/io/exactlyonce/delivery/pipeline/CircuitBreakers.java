@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a circuit breaker for the claim store, and one for each transaction manager of the application. Each of them
- * has its own connections, so one may fail while the others work.
+ * Keeps a circuit breaker for the claim store, and one for each transaction manager of the application. The claim store
+ * and the transaction managers use different connections, so one of them may fail while the others work.
  */
 public final class CircuitBreakers {
 

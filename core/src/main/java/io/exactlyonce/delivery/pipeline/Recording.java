@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records the outcomes of deliveries in one call of the store: completions, parkings and releases. The handler's thread
- * does not wait for the store. A delivery leaves the pipeline when the store has answered, or when the call is not
- * repeated any more.
+ * does not wait for the store. A delivery leaves the pipeline when the store has answered. If the store does not
+ * answer, the call is repeated, and at the latest the stop of the listener ends the repetition.
  */
 final class Recording {
 
@@ -96,9 +96,9 @@ final class Recording {
     }
 
     /**
-     * Returns whether to repeat the call. Completions are repeated until the listener's stop abandons the delivery.
-     * Releases and parkings are repeated at least a few times. After that, they are repeated only while the message is
-     * invisible and the delivery is not abandoned.
+     * Returns whether to repeat the call. A completion is repeated until a stopping listener abandons the delivery. A
+     * release or parking is repeated a few times in any case, and later only while the message is invisible and the
+     * delivery is not abandoned.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed

@@ -236,8 +236,8 @@ final class Dispatcher {
      * recorded, each message is returned to the queue or passed to the deleter.
      *
      * @param settling applies the outcome of a delivery, and returns whether its message is to be deleted
-     * @return a future that never fails. It completes when the messages are returned or passed to the deleter, or after
-     *     a crash
+     * @return a future that never fails. It completes when the messages are returned or passed to the deleter, or when
+     *     this method's own work has failed
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
         // A stopping listener first waits until all permits are released, and then until {@link #records} has counted

@@ -135,10 +135,7 @@ public final class MessageDeleter {
         return passesMessagesOn;
     }
 
-    /**
-     * Waits until the messages that wait for their deletes are few and small enough for another poll. Returns false on
-     * timeout.
-     */
+    /** Waits while the messages that wait for their deletes have too many characters. Returns false on timeout. */
     boolean awaitRoom(Duration longest) throws InterruptedException {
         return kept.awaitAtMost(MUCH_KEPT, longest);
     }

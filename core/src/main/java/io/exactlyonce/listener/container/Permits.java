@@ -28,8 +28,8 @@ final class Permits {
 
     /**
      * Limit of polls at a time. Each poll that waits for messages keeps one of the 50 connections of the SDK's client,
-     * and renewals and deletes need connections, too. Without this limit, hundreds of messages that end together would
-     * start one poll for every ten of them.
+     * and renewals and deletes need connections, too. Without this limit, a listener that has released hundreds of
+     * permits at a time would send a poll for every ten of them.
      */
     private static final int MOST_POLLS = 10;
 

@@ -312,8 +312,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // No poll is sent, so its permits are released. Spring Cloud AWS's limits on throughput wait for the end of
-            // each poll. The reason NONE_FETCHED tells them that this poll has ended.
+            // The permits were granted for a poll that is not sent, so they are released. Spring Cloud AWS's limits on
+            // throughput would wait for the end of this poll, so its end is reported, with the reason NONE_FETCHED.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }

@@ -23,8 +23,8 @@ record Known(
         Role role) {
 
     /**
-     * Says how much a value depends on the message. The order is from least to most. For {@code #a + #b}, the greater
-     * of the two origins applies.
+     * How much a value depends on the message, from least to most. The origin of {@code #a + #b} is the greater one of
+     * the origins of {@code #a} and {@code #b}.
      */
     enum Origin {
         /** The value is the same for all messages. */
@@ -140,7 +140,10 @@ record Known(
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
     }
 
-    /** Returns what is known about a value that is either this one or the other, as in {@code #a ? #b : #c}. */
+    /**
+     * Returns what is known about a value that is one of two values, as in {@code #a ? #b : #c}. This object describes
+     * the one, and the argument the other.
+     */
     Known or(Known other) {
         Origin both = origin.and(other.origin);
         if (role == Role.NULL) {

@@ -29,8 +29,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
     private static final int LONGEST_ID = 200;
 
     /**
-     * Limit of a receipt handle's length, in characters: twice the length that SQS documents. Handles stay in memory
-     * while messages are in flight, and up to ten are sent in one request.
+     * The longest receipt handle that is accepted, in characters: twice the length that SQS documents. The limit exists
+     * because handles are kept in memory, and because a request contains up to ten of them.
      */
     private static final int LONGEST_HANDLE = 2_048;
 

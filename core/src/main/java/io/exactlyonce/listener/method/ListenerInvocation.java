@@ -260,7 +260,11 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Runs the second step, before nearly all advice. Each proxy of the bean has this step. */
+    /**
+     * Runs the second step, which comes before nearly all advice. With {@code effects = DATABASE}, it claims the keys
+     * in a transaction, and calls the remaining advice and the method in it. If the bean has several proxies, only one
+     * of them does this.
+     */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasReachedAdvice()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));

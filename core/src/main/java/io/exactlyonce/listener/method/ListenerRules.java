@@ -178,9 +178,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     /**
      * Rejects a value of {@code whenKeyMissing} that makes no sense for the listener:
      * <ul>
-     * <li>Without a key expression, each message has a key.
-     * <li>With {@code effects = DATABASE}, the handler runs in its claim's transaction, so it cannot run without a
-     * claim.
+     *   <li>A listener without a key expression uses the message's ID, which is never missing.
+     *   <li>With {@code effects = DATABASE}, the handler runs in its claim's transaction, so it cannot run without a
+     *       claim.
      * </ul>
      *
      * @param whenKeyMissing from the annotation, or from the listener's configuration

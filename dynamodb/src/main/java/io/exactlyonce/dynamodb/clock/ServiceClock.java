@@ -81,8 +81,8 @@ public final class ServiceClock implements ExecutionInterceptor {
      * @param at when the response arrived, counted from the start of this clock
      * @param low lower bound of DynamoDB's time minus the monotonic time
      * @param high upper bound of DynamoDB's time minus the monotonic time
-     * @param trustedFrom the time before which this clock must not be used, counted from its start: a minute after the
-     *     last contradiction
+     * @param trustedFrom when this clock may be used again, counted from its start. After two responses with
+     *     contradictory times, it is not used for a minute
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 

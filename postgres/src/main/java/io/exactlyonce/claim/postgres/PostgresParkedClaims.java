@@ -101,7 +101,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             LIMIT ?
             """.formatted(TIME);
 
-    /** Limit of rows that a count reads, the oldest first. Reading so many rows takes about 10 ms. */
+    /** A count reads at most this many rows, beginning with the oldest. That takes about 10 ms. */
     static final int COUNTED = 10_000;
 
     private static final String PARKED_SINCE = COLUMNS + "WHERE parked_at {>=} " + TIME;

@@ -88,8 +88,8 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * @param around puts subqueries before each statement that change settings of the transaction, for example
-     *     {@link Statements#within}. The subqueries are evaluated first, and have one row
+     * @param around completes each statement with the settings of its transaction, for example
+     *     {@link Statements#within}. The settings are subqueries that come first, and have one row
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
         this.takeOver = table.later(around.apply(TAKE_OVER));
