@@ -144,7 +144,6 @@ class ArchitectureTests {
             entry(
                     "listener.factory",
                     List.of(
-                            "",
                             "claim.transaction",
                             "listener",
                             "listener.container",

@@ -73,8 +73,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
     }
 
     /**
-     * Decodes a request's path, because a browser may ask for the page in another spelling, such as {@code %65} instead
-     * of {@code e}. The security headers must be in that response, too.
+     * Decodes the path of a request. A request for the page may spell its path in another way, such as {@code %65}
+     * instead of {@code e}, and its response must have the security headers in any case.
      */
     private static String decoded(PathContainer path) {
         return path.elements().stream()

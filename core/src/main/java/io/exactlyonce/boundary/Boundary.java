@@ -30,8 +30,8 @@ public final class Boundary {
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
     /**
-     * If the cleanup after a crash fails, it is repeated, up to 50 tries in total. Other code may free memory between
-     * two tries.
+     * The cleanup after a crash may fail for lack of memory. It is tried up to 50 times, because other code may free
+     * memory meanwhile.
      */
     private static final int MOST_CLEANUPS = 50;
 
@@ -134,7 +134,7 @@ public final class Boundary {
         CRASHES.incrementAndGet();
     }
 
-    /** Returns the number of crashes since the JVM's start. */
+    /** Returns how many crashes were caught since the JVM's start. */
     public static int crashes() {
         return CRASHES.get();
     }

@@ -91,8 +91,8 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is made visible
-     * again, but not before the owner's lease ends. A visibility timeout is enough if the lease is longer.
+     * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is returned, and
+     * stays invisible until the owner's lease ends, but for one visibility timeout at most.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();

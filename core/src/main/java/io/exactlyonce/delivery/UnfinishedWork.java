@@ -129,8 +129,8 @@ public final class UnfinishedWork {
     }
 
     /**
-     * Returns true for collections and enums. Their objects are plain values, even if their class is also a type of
-     * deferred work. For example, Spring Data's {@code Page} is a {@link Supplier}.
+     * Returns true for collections and enums. They count as values, although some are also of a type that can defer
+     * work: Spring Data's {@code Page} is a {@link Supplier}.
      */
     private static boolean isValue(Class<?> type) {
         return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);

@@ -6,13 +6,14 @@ import java.util.stream.Stream;
 
 /**
  * The JSON envelope in which SNS delivers a message to a queue. If a publisher sends a message twice, the two envelopes
- * have different IDs, times and signatures, so these three are not compared. The message, the subject and the topic's
- * name are compared. Fields that SNS never writes are compared, too, because the document may only look like an
- * envelope.
+ * have different IDs, times and signatures, so these three are not compared.
  *
- * <p>The topic's name often says what happened, for example to an order. The topic's region and account are not
- * compared, because a publisher may fail over to another region. Message attributes are not compared, because Spring
- * Cloud AWS adds an ID and a time to them.
+ * <p>Message, subject and the topic's name are compared. The topic's name belongs to the content, because it often says
+ * what happened (for example {@code order-cancelled}). Fields that SNS never writes are compared, too: a document that
+ * has them is no envelope of SNS.
+ *
+ * <p>The topic's region and account are not compared, because a publisher may fail over to another region. Message
+ * attributes are not compared, because Spring Cloud AWS adds an ID and a time to them.
  */
 final class SnsEnvelope {
 

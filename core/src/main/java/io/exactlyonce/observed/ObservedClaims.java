@@ -65,9 +65,9 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Handlers that run in this instance, by key. Only the single thread uses this map. If a handler runs longer than
-     * its lease, the store grants the key to the next handler. The map then shows that the first handler is still
-     * running.
+     * Handlers that run in this instance, by key. If a handler runs longer than its lease, the store grants the key to
+     * the next handler, and this map shows that the first handler is still running. Only the thread that calls the
+     * store uses this map.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 

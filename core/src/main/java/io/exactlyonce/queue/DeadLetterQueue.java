@@ -187,9 +187,9 @@ public final class DeadLetterQueue {
     }
 
     /**
-     * Searches the queue for chosen messages, and sends up to ten of them back to the listener's queue. At the end,
-     * makes all other received messages visible again. If the queue has a dead-letter queue of its own, it is not
-     * searched.
+     * Searches this dead-letter queue for chosen messages, and sends up to ten of them back to the listener's queue. At
+     * the end, makes all other received messages visible again. Searches nothing if this queue has a dead-letter queue,
+     * too, because each receive brings messages closer to that one.
      *
      * @param chosen returns whether to send a message back
      * @param isDone returns whether all chosen messages have been found, so that the search ends

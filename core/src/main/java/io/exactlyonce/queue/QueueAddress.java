@@ -23,8 +23,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
  * @param name the queue's name
  * @param account the account that owns the queue; {@code null} if it is unknown
  * @param region the queue's region; {@code null} if it is unknown
- * @param servers host and port of the server. There may be two of them: from the queue's URL, and from the SQS client's
- *     endpoint. {@link #AWS} for AWS; empty if the server is unknown
+ * @param servers hosts with ports: that of the queue's URL, and that of the SQS client's endpoint if it differs.
+ *     {@link #AWS} stands for all servers of AWS. Empty if no server is known
  */
 public record QueueAddress(
         String name, @Nullable String account, @Nullable String region, Set<String> servers) {
@@ -119,7 +119,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns whether these are certainly two different queues. Returns false if too little is known. */
+    /** Returns whether the other address certainly means another queue. Returns false if too little is known. */
     public boolean differsFrom(QueueAddress other) {
         return !name.equals(other.name)
                 || isOther(account, other.account)

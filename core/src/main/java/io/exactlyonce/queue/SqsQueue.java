@@ -122,8 +122,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Returns the SQS client's own timeout, approximately, if it has ended a poll too early; {@code null} if it has
-     * not.
+     * Returns approximately the timeout of the SQS client, if the client has ended a poll too early; otherwise
+     * {@code null}.
      */
     public @Nullable Duration clientPatience() {
         return clientPatience;

@@ -153,7 +153,7 @@ abstract class Renewable {
      * @return whether the caller must send a renewal
      */
     synchronized boolean attempt(long now) {
-        // If the last renewal failed, nothing is requested before it is due, because additional requests would make
+        // After a failed renewal, no further one is requested before it is due, because additional requests would make
         // throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }

@@ -26,11 +26,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the parked items of the claim table, and stores operators' decisions about them. Lists, and lookups by hash,
- * read an index that lags a moment behind the table.
+ * Lists the parked items of the claim table, and stores operators' decisions about them. The methods that list items,
+ * or find one by its hash, read an index that lags a moment behind the table.
  *
- * <p>Guaranteed: a list contains only claims that are parked at the time of the call. {@link #find} and both decisions
- * use current data.
+ * <p>Guaranteed: a list contains only claims that are parked at the time of the call. {@link #find},
+ * {@link #releaseAll} and {@link #completeAll} use current data.
  *
  * <p>Not guaranteed: that a list or a lookup by hash finds a claim that was parked a moment ago.
  *

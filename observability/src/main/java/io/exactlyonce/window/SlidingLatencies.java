@@ -19,8 +19,8 @@ final class SlidingLatencies {
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
     /**
-     * The largest latency that is counted exactly, twice SQS's longest visibility timeout. Larger ones are counted as
-     * this one.
+     * Limit of the latencies that are told apart: twice as long as SQS's longest visibility timeout. A longer latency
+     * is counted as this one.
      */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 

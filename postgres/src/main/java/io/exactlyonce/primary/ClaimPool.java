@@ -54,8 +54,9 @@ public final class ClaimPool implements AutoCloseable {
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /**
-     * How long claims wait for a connection by default. A renewal has half of its lease for this wait and its retries.
-     * With SQS's default visibility timeout of 30 s, that is 15 s.
+     * The default of how long a call waits for a connection. A renewal must get a connection, and be repeated if it
+     * fails, within half of the lease. By default a lease is as long as the visibility timeout, of which SQS's default
+     * is 30 s.
      */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 

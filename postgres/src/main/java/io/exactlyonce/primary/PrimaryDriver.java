@@ -86,8 +86,8 @@ final class PrimaryDriver extends AbstractDataSource {
     }
 
     /**
-     * Adds where user and password come from to the message of a refused login. Returns other failures unchanged. The
-     * new exception has no cause, because log lines at WARN quote only the innermost message.
+     * Returns an exception for a refused login whose message also says where user and password come from. Returns other
+     * failures unchanged. The new exception has no cause, because log lines at WARN quote only the innermost message.
      */
     private static SQLException explained(SQLException failure, ClaimPool.Target target) {
         String state = ClaimPool.sqlState(failure);

@@ -135,14 +135,14 @@ final class CommitQueue {
     }
 
     /**
-     * Returns the time at which a flusher should take the next batch, by the clock. A time in the past means at once.
-     *
+     * Returns the time at which a flusher should take the next batch, by the monotonic clock. A time in the past means
+     * at once.
      * <ul>
-     *   <li>If the queue is closed, or many calls wait: at once.
+     *   <li>If the queue is closed, or many calls wait in it: at once.
      *   <li>If a batch is being sent: when the oldest call has waited for {@link #STUCK_NANOS}.
-     *   <li>If no batch is being sent, and a caller waits for an answer: at once.
-     *   <li>If no batch is being sent, and no caller waits: when the oldest resolution has waited for
-     *       {@link #GATHER_NANOS}, or at once if {@link #wasAlone}.
+     *   <li>If no batch is being sent, and a call in the queue has a caller that waits for its answer: at once.
+     *   <li>If no batch is being sent, and no caller waits: when the oldest call has waited for {@link #GATHER_NANOS}.
+     *       At once if the last batch had a single call ({@link #wasAlone}).
      * </ul>
      */
     long nextFlushAt() {

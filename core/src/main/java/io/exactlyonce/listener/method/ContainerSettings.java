@@ -202,8 +202,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns a copy in which {@link #hasOwnExecutor} is true. {@link #claimsAhead} then returns false, because an
-     * application's executor may have fewer threads than there are messages in flight.
+     * Returns a copy for a container with an executor of the application's, so that {@link #hasOwnExecutor} is true.
+     * {@link #claimsAhead} is then false: the executor may have fewer threads than there are messages in flight, and a
+     * claim must not wait for a thread.
      */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);

@@ -414,8 +414,8 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * Returns the exception for a call that comes too late. If the call is a retry, returns the failure of the earlier
-     * call.
+     * Returns the exception for a call of the handler that is not permitted any more. If advice retries the handler,
+     * returns the failure of the earlier call.
      */
     private Exception refusal() {
         Exception retried = latestFailure;

@@ -156,8 +156,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Starts the observation of a message. If an interceptor has moved the message to another thread, its key is read
-     * now.
+     * Starts the observation of a message. Usually the key was read on this thread, before the interceptors. If an
+     * interceptor has moved the message to another thread, the key is read now.
      */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
         SqsMessage polled = SqsMessage.fromSpringCloudAws(message).orElse(null);

@@ -7,10 +7,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Remembers for how long the items of held keys have been seen unchanged, by the monotonic clock. Thread-safe.
+ * Remembers for how long this worker has seen the items of held keys unchanged. The time is measured by the monotonic
+ * clock. Thread-safe.
  *
- * <p>Every write, also a renewal, gives an item a new version. If one version is seen for longer than a lease, the
- * lease has expired. The owner knows that, too: it counts the lease from before it sent the write.
+ * <p>Every write, also a renewal, gives an item a new version. If a version stays for longer than a lease, the lease
+ * has expired for its owner, too: the owner counts the lease from before its last write.
  */
 final class Observations {
 

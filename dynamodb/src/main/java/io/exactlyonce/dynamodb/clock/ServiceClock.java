@@ -186,7 +186,10 @@ public final class ServiceClock implements ExecutionInterceptor {
         return answer.width(now) > errorMicros ? State.IMPRECISE : State.MEASURED;
     }
 
-    /** Returns how far the bounds are apart, in seconds. Empty before the first response. */
+    /**
+     * Returns how far the upper bound of DynamoDB's time is from the lower bound, in seconds. Empty before the first
+     * response.
+     */
     public OptionalDouble uncertaintySeconds() {
         Answer answer = latest.get();
         return answer == null

@@ -27,7 +27,7 @@ public final class Rounds {
     private final ItemReader reader;
     private final Pauses pauses;
 
-    /** Chooses the writes that a call needs for one item, one after the other. Used by one thread at a time. */
+    /** Chooses one write after the other for an item, until a call is done. Used by one thread at a time. */
     public interface Work {
 
         /** Returns the item's partition key. */

@@ -114,7 +114,7 @@ public final class Retention {
     /**
      * The result of {@link #SURVEY}.
      *
-     * @param oldestMicros the time since the row was claimed; {@code null} if no row can expire
+     * @param oldestMicros the time since the oldest row that can expire was claimed; {@code null} if there is none
      */
     private record Survey(@Nullable Long oldestMicros) {
 

@@ -150,7 +150,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** PostgreSQL's transaction ids of the claims whose work is running. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
 
-    /** @param table the claim table; its own connections are outside the application transactions */
+    /**
+     * @param transactions runs the application's transactions
+     * @param table the claim table
+     */
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(transactions.dataSource());

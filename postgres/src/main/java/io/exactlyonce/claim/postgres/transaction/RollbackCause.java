@@ -9,9 +9,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Remembers why a transaction was marked for rollback, so that the exception at its end can name the cause. If a method
- * joins a transaction and throws, Spring publishes its exception as an event. The {@link UnexpectedRollbackException}
- * that follows does not contain this exception.
+ * Remembers why a transaction was marked for rollback. A method that joins a transaction may throw an exception, and
+ * the transaction then ends with an {@link UnexpectedRollbackException} that does not contain it. Spring publishes the
+ * method's exception as an event, from which this class takes it.
  *
  * <p>The event is kept among the transaction's synchronizations, because Spring suspends and ends them together with
  * the transaction.

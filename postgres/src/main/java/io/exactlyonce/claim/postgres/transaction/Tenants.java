@@ -47,8 +47,8 @@ final class Tenants {
     /**
      * Finds out whether Hibernate's sessions belong to tenants.
      *
-     * @return the class that chooses the tenant, or a description if there is no such class; {@code null} if there are
-     *     no tenants
+     * @return the name of the class that chooses the tenant, or a text that says how the tenant is chosen; {@code null}
+     *     if there are no tenants
      */
     static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
         return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource

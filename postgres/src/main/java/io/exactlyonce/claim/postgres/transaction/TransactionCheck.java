@@ -20,7 +20,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates claim transactions from the application's transaction managers. Before that, runs a transaction of the
+ * Creates claim transactions for the application's transaction managers. First runs a transaction of the transaction
  * manager, and checks that it uses the claim database and sees the claim table. This transaction is rolled back.
  *
  * @param table the claim table
