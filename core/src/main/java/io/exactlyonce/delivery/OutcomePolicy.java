@@ -92,7 +92,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     /**
      * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is returned, and
-     * stays invisible until the owner's lease ends, but for one visibility timeout at most.
+     * stays invisible until the owner's lease ends, at most for one visibility timeout.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();

@@ -202,7 +202,7 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns a copy for a container with an executor of the application's, so that {@link #hasOwnExecutor} is true.
+     * Returns a copy for a container that uses the application's executor, so that {@link #hasOwnExecutor} is true.
      * {@link #claimsAhead} is then false: the executor may have fewer threads than there are messages in flight, and a
      * claim must not wait for a thread.
      */
