@@ -73,8 +73,8 @@ final class ExactlyOnceConsoleManagementConfiguration {
     }
 
     /**
-     * Decodes the path of a request. A request for the page may spell its path in another way, such as {@code %65}
-     * instead of {@code e}, and its response must have the security headers in any case.
+     * Decodes the path of a request, so that every spelling of the page's path is recognized, such as {@code %65}
+     * instead of {@code e}. Each response with the page must have the security headers.
      */
     private static String decoded(PathContainer path) {
         return path.elements().stream()

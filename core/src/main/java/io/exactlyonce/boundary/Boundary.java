@@ -45,7 +45,7 @@ public final class Boundary {
 
     /**
      * Runs a periodic task once. If the task crashes, the crash is logged, and the task runs again at its next
-     * interval. No delivery is abandoned.
+     * interval. Deliveries are not affected.
      */
     public static void guardPeriodic(String task, Runnable work) {
         try {

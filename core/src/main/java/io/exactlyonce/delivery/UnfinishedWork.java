@@ -111,7 +111,9 @@ public final class UnfinishedWork {
 
     private UnfinishedWork() {}
 
-    /** Returns whether a result of this class means that work may not have ended. */
+    /**
+     * Returns whether a handler's work may still be going on after the handler has returned an object of this class.
+     */
     public static boolean is(Class<?> type) {
         return KNOWN.get(type);
     }

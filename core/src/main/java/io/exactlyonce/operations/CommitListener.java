@@ -31,8 +31,8 @@ public final class CommitListener implements PassiveTransactionListener {
     }
 
     /**
-     * Adds the {@code afterCommit} that marks the thread. If the transaction has no callbacks, no application code can
-     * run after the commit, so no mark is needed.
+     * Adds an {@code afterCommit} callback that marks the thread as being after a commit. A transaction without
+     * callbacks needs no mark, because no code of the application runs after its commit.
      */
     @Override
     public void beforeCommit(TransactionExecution transaction) {

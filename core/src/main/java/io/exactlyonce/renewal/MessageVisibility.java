@@ -77,8 +77,7 @@ public final class MessageVisibility extends Renewable {
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // A stopping listener may have ended the renewal of this delivery before the handler was called. The handler's
-        // timeout is not started then.
+        // If a stopping listener has already ended the renewal of this delivery, the handler gets no timeout.
         if (timeout != null && renewer.visibilities.contains(this)) {
             HandlerDeadline started = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(started);

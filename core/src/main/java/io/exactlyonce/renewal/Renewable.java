@@ -217,8 +217,8 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // SQS rejects a renewal after a delete, and the store after a completion. Such a rejection is no loss, so it is
-        // not reported.
+        // After a delete, SQS rejects a renewal. After a completion, the store rejects it. Such a rejection is no loss,
+        // so it is not reported.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }

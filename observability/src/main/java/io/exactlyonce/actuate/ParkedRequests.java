@@ -106,10 +106,10 @@ final class ParkedRequests {
     record Decided(String scope, String keyHash, UUID claimId, ParkedMessages.@Nullable Seen message) {}
 
     /**
-     * A claim that was neither released nor completed.
+     * A requested claim that was neither released nor completed.
      *
-     * @param scope {@code null} if no parked claim has this id
-     * @param keyHash {@code null} if no parked claim has this id
+     * @param scope {@code null} if no parked claim has the requested id
+     * @param keyHash {@code null} if no parked claim has the requested id
      */
     record NotDecided(
             UUID claimId, @Nullable String scope, @Nullable String keyHash, String reason) {

@@ -32,7 +32,10 @@ public final class ParkedMetrics {
     /** The most scopes with their own gauges. */
     static final int MOST_SCOPES = 20;
 
-    /** The tag {@code scope} of the gauge that all other scopes share. */
+    /**
+     * The value of the tag {@code scope} of one gauge, which counts the parked keys of all scopes that have no gauge of
+     * their own.
+     */
     static final String OTHERS = "(others)";
 
     private static final Logger log = LoggerFactory.getLogger(ParkedMetrics.class);

@@ -19,8 +19,8 @@ final class SlidingLatencies {
     private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
     /**
-     * Limit of the latencies that are told apart: twice as long as SQS's longest visibility timeout. A longer latency
-     * is counted as this one.
+     * A longer latency is counted as this one. It is twice as long as SQS's longest visibility timeout, so the
+     * difference is not needed.
      */
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
 

@@ -33,8 +33,8 @@ final class Repeats {
     boolean shouldRetry(Throwable failure) {
         subscription.gate().unanswered(failure);
         boolean isPaused = subscription.gate().isPaused();
-        // Failures while the circuit breaker is open do not count toward the limit, because other claims get no answer
-        // either.
+        // The limit is for failures of this call alone. While the circuit breaker is open, other claims fail, too, so
+        // such failures do not count.
         alone += isPaused || wasPaused ? 0 : 1;
         wasPaused = isPaused;
         if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {

@@ -99,7 +99,7 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Drops the content before the delivery is added. Afterwards, other threads may find the delivery and end its
+        // The content is dropped first. As soon as the delivery is among the waiting ones, another thread may end its
         // wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
@@ -122,8 +122,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Makes all waiting messages of a stopping listener visible after a delay, so that other consumers can wait
-     * instead. Without the delay, a rolling deployment would quickly use up the receives of these messages.
+     * Called when a listener stops. Makes its waiting messages visible after a delay, so that they wait in other
+     * processes. Without the delay, a rolling deployment would quickly use up the receives of these messages.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();

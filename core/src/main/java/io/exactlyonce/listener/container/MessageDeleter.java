@@ -66,8 +66,8 @@ public final class MessageDeleter {
     private static final int MUCH_KEPT = 1 << 20;
 
     /**
-     * Added to the number of characters of each message. So polling also waits if very many short messages wait for
-     * their deletes.
+     * Added to the number of characters of each message. Very many short messages then also have so many characters
+     * that polling stops.
      */
     private static final int LEAST_CHARACTERS = 128;
 
@@ -135,7 +135,10 @@ public final class MessageDeleter {
         return passesMessagesOn;
     }
 
-    /** Waits while the messages that wait for their deletes have too many characters. Returns false on timeout. */
+    /**
+     * Blocks the next poll while messages with more than {@link #MUCH_KEPT} characters in total are waiting for their
+     * deletes. Returns false on timeout.
+     */
     boolean awaitRoom(Duration longest) throws InterruptedException {
         return kept.awaitAtMost(MUCH_KEPT, longest);
     }

@@ -141,8 +141,8 @@ record Known(
     }
 
     /**
-     * Returns what is known about a value that is one of two values, as in {@code #a ? #b : #c}. This object describes
-     * the one, and the argument the other.
+     * Combines what is known about two values, one of which is the result. For example, {@code #a ? #b : #c} has the
+     * value of {@code #b} or that of {@code #c}.
      */
     Known or(Known other) {
         Origin both = origin.and(other.origin);

@@ -12,9 +12,9 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Decides which headers, and which parts of SQS's own message, an expression may read. Some of these values differ in
- * each receive of a message, and others are the same for many messages, so neither identifies a message. All parts of
- * the payload may be read.
+ * Decides which headers, and which parts of SQS's own message, a key may consist of. A value that differs in each
+ * receive of a message cannot be a key, and neither can a value that many messages share. All parts of the payload may
+ * be used.
  */
 final class MessageParts {
 

@@ -59,9 +59,8 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
         if (bean instanceof PreparedContainerFactory prepared) {
-            // If the application names a prepared factory, the original factory inside it is used. An exception is the
-            // starter's own prepared factory, because its original factory is the result of this search. If that
-            // prepared factory is named, the name is ignored.
+            // An application may name a prepared factory, which contains another factory. The factory inside is used.
+            // The starter's own prepared factory contains the result of this search, so that name is ignored.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }
         if (bean instanceof MessageListenerContainerFactory<?> factory) {

@@ -108,8 +108,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     }
 
     /**
-     * Returns whether a check succeeds. If it fails, the problem is only logged, because observed listeners never fail
-     * startup.
+     * Runs a check of an observed listener. Returns whether the check succeeds. A problem is only logged, because
+     * observed listeners never fail startup.
      */
     static boolean isFit(Runnable check) {
         try {

@@ -96,9 +96,9 @@ final class OpenBatch {
     /**
      * Decides on each open request and resolution by the row of its key.
      *
-     * <p>The previous round skipped rows that another transaction had locked. If a row could have been taken over, and
-     * was not changed, the round has skipped it. The batch does not wait for the lock of such a row, and answers the
-     * request as held elsewhere.
+     * <p>The previous round writes each row that may be taken over, unless another transaction has locked the row. A
+     * row that is still as it was read was locked. The batch does not wait for such a lock, and answers the request as
+     * held elsewhere.
      *
      * @param rows the rows that were read; if a key has no row, its request stays open
      * @return the requests that can now be written; two of them never take over the same key

@@ -480,8 +480,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<Free> free = new ArrayList<>();
 
         /**
-         * The keys whose locks this transaction has taken. The first request with a key removes the key from this set.
-         * A second request with this key then counts as held elsewhere.
+         * The keys whose locks this transaction has taken, and that no request has used yet. If a request finds its key
+         * missing here, its outcome is that the key is held elsewhere.
          */
         private final Set<ClaimKey> locks = new HashSet<>();
 
