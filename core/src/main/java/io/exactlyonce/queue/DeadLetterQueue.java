@@ -58,9 +58,7 @@ public final class DeadLetterQueue {
     /** SQS's limit on the attributes of a message. */
     private static final int MOST_ATTRIBUTES = 10;
 
-    /**
-     * A search ends after this many receives. Each returns up to ten messages, so about the oldest 500 are searched.
-     */
+    /** A search ends after this many receives. Each returns up to ten messages, so about 500 are searched. */
     private static final int MOST_RECEIVES = 50;
 
     /**

@@ -28,7 +28,8 @@ import org.springframework.util.ClassUtils;
 /**
  * An {@link ExactlyOnceListener} method that has passed all checks. Evaluates the keys of its messages.
  *
- * @param signalsCompletion whether the method's work is done when the method returns, or when its future completes
+ * @param signalsCompletion false if the method's work may go on after the method has returned, or after its future has
+ *     completed; only in observe mode, since startup fails for others
  * @param isAsync whether the method returns a future
  * @param payload the type of payloads; {@code null} if the method takes no payload, or the type is not known
  * @param key the key expression (for example {@code #payload.id}). If {@code null}, the key is the message attribute,
