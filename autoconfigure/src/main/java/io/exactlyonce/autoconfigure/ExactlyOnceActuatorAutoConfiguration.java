@@ -140,8 +140,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
 
         /**
          * Counts parked keys every 30 s on its own thread, so that a scrape of the meters never waits for the store.
-         * Counts nothing until the store has passed its first check. Listeners and {@code ExactlyOnceOperations} start
-         * this check, so an application without them makes no requests to the store.
+         * Counts nothing until the store is ready.
          */
         @Bean
         PeriodicTaskLifecycle exactlyOnceParkedMetrics(
@@ -150,11 +149,8 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                 ObjectProvider<ClaimBackend> backends,
                 EngineScheduler scheduler) {
             ParkedMetrics metrics = new ParkedMetrics(registry, claims, InstantSource.system());
-            Runnable count = () -> {
-                if (backends.stream().allMatch(ClaimBackend::isReady)) {
-                    metrics.refresh();
-                }
-            };
+            Runnable count = PeriodicTaskLifecycle.whenReady(
+                    () -> backends.stream().allMatch(ClaimBackend::isReady), metrics::refresh);
             return new PeriodicTaskLifecycle(() -> scheduler.every(INTERVAL, "exactly-once-parked-1", count));
         }
     }

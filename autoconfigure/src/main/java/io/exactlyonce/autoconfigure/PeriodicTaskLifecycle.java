@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.time.EngineScheduler;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
@@ -13,6 +14,20 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
 
     PeriodicTaskLifecycle(Supplier<EngineScheduler.PeriodicTask> begin) {
         this.begin = begin;
+    }
+
+    /**
+     * Skips a periodic task until the claim store has passed its first check. Listeners, {@code ExactlyOnceOperations}
+     * and {@code ParkedKeys} start this check, so an application that uses none of them makes no requests to the store.
+     *
+     * @param isReady whether the check has passed
+     */
+    static Runnable whenReady(BooleanSupplier isReady, Runnable task) {
+        return () -> {
+            if (isReady.getAsBoolean()) {
+                task.run();
+            }
+        };
     }
 
     @Override

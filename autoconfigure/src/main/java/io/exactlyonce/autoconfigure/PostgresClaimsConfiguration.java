@@ -197,21 +197,9 @@ class PostgresClaimsConfiguration {
     PeriodicTaskLifecycle exactlyOnceReplicas(
             EngineScheduler scheduler, ReplicaMonitor replicas, ClaimDatabase database) {
         Duration interval = datasource.replicaLagInterval();
-        Runnable look = whenReady(database, replicas::tick);
+        Runnable look = PeriodicTaskLifecycle.whenReady(database::isReady, replicas::tick);
         return new PeriodicTaskLifecycle(
                 () -> interval.isZero() ? () -> {} : scheduler.every(interval, "exactly-once-replicas-1", look));
-    }
-
-    /**
-     * Skips a periodic task until the claim database has passed its first check. Listeners and {@code
-     * ExactlyOnceOperations} start this check, so an application without them opens no connection.
-     */
-    private static Runnable whenReady(ClaimDatabase database, Runnable tick) {
-        return () -> {
-            if (database.isReady()) {
-                tick.run();
-            }
-        };
     }
 
     /** Deletes claims after their retention. A custom store must delete its own claims. */
@@ -229,7 +217,7 @@ class PostgresClaimsConfiguration {
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
-        Runnable sweep = whenReady(database, retention::sweep);
+        Runnable sweep = PeriodicTaskLifecycle.whenReady(database::isReady, retention::sweep);
         return new PeriodicTaskLifecycle(() -> scheduler.every(cleanup.interval(), "exactly-once-retention-1", sweep));
     }
 }

@@ -32,9 +32,9 @@ public interface ClaimBackend {
     default void requireReady() {}
 
     /**
-     * Returns whether a check of the store has passed. The first claim starts this check, and periodic tasks (for
-     * example the deletion of old claims) do nothing before it has passed. So an application that never claims a key
-     * needs no database.
+     * Returns whether a check of the store has passed. Listeners, {@code ExactlyOnceOperations} and {@code ParkedKeys}
+     * start this check. Before it has passed, periodic tasks (for example the count of parked keys) do nothing, so an
+     * application that uses none of them needs no database.
      */
     default boolean isReady() {
         return true;
