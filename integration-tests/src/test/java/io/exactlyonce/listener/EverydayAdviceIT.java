@@ -125,6 +125,7 @@ class EverydayAdviceIT {
     @ValueSource(strings = {"denied", "deniedWithin"})
     void messageWhoseHandlerIsDeniedIsHandledOnceAfterItIsPermitted(String queue) {
         CALLS.clear();
+        authorities = new String[] {"orders"};
         int denials = DENIALS.get();
         SQS.send(application.queue(queue), "o1");
         await().until(() -> DENIALS.get() > denials);
@@ -134,6 +135,5 @@ class EverydayAdviceIT {
         SQS.awaitEmpty(application.queue(queue));
 
         assertThat(CALLS).containsExactly(queue);
-        authorities = new String[] {"orders"};
     }
 }
