@@ -3,8 +3,8 @@ package io.exactlyonce;
 /** Says whether handlers wait for their claims. */
 public enum ClaimMode {
     /**
-     * The property {@code exactly-once.mode} decides; its default is {@link #ENFORCE}. Only annotations can have this
-     * value. Properties must have one of the other values.
+     * The property {@code exactly-once.mode} decides; its default is {@link #ENFORCE}. This is the default of the
+     * annotation's mode, and properties cannot have this value.
      */
     AS_CONFIGURED,
     /** A handler runs only if its key was claimed. */

@@ -6,8 +6,8 @@ package io.exactlyonce;
  */
 public enum MismatchPolicy {
     /**
-     * The property {@code exactly-once.claim.on-mismatch} decides; its default is {@link #REFUSE}. Only annotations can
-     * have this value. Properties must have one of the other values.
+     * The property {@code exactly-once.claim.on-mismatch} decides; its default is {@link #REFUSE}. This is
+     * the default of the annotation's {@code onMismatch}, and properties cannot have this value.
      */
     AS_CONFIGURED,
     /**

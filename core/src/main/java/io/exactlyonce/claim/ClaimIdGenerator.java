@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * If processes are restored from one snapshot, their counters and random bits are equal, but the time distinguishes
  * their ids.
  *
- * <p>Not guaranteed: that nobody can guess an id. Ids are not secrets.
+ * <p>Not guaranteed: that an id cannot be guessed. Ids are not secrets.
  */
 public final class ClaimIdGenerator {
 

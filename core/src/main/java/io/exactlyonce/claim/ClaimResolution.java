@@ -13,7 +13,7 @@ public sealed interface ClaimResolution {
     ClaimId claim();
 
     /**
-     * Returns whether an attempt may have had effects that nobody recorded, for example because its handler was stopped
+     * Returns whether an attempt may have had effects that are not recorded, for example because its handler was stopped
      * by a timeout.
      */
     default boolean inDoubt() {
@@ -37,7 +37,7 @@ public sealed interface ClaimResolution {
      *
      * @param error why the claim was released, for operators; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
-     * @param inDoubt whether an attempt may have had effects that nobody recorded
+     * @param inDoubt whether an attempt may have had effects that are not recorded
      * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Released(ClaimId claim, String error, boolean inDoubt, boolean threw) implements ClaimResolution {
@@ -57,7 +57,7 @@ public sealed interface ClaimResolution {
      *
      * @param reason why the claim was parked, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH}
      *     characters
-     * @param inDoubt whether an attempt may have had effects that nobody recorded
+     * @param inDoubt whether an attempt may have had effects that are not recorded
      * @param threw whether the attempt threw an exception. If it did, the store adds one to the key's failures
      */
     record Parked(ClaimId claim, String reason, boolean inDoubt, boolean threw) implements ClaimResolution {

@@ -91,8 +91,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is returned, and
-     * stays invisible until the owner's lease ends, at most for one visibility timeout.
+     * Lets a delivery wait for the owner of its key. If too many deliveries wait already, its message is made visible
+     * again instead, when the owner's lease ends, or after a visibility timeout if the lease is longer. This delay may
+     * also be exceeded.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration visibilityTimeout = delivery.settings().window().length();

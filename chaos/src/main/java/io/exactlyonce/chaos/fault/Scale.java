@@ -50,8 +50,8 @@ public record Scale(
 
     /**
      * How often a message waits for such a lease. A handler that calls {@code once(..)} can outlive the visibility
-     * timeout of 4 s. SQS then redelivers the message while its claim is held, so that every other one of eight receives
-     * waits until the lease ends.
+     * timeout of 4 s. SQS then redelivers the message while its claim is held, and the redelivery waits until the lease
+     * ends. A message has eight receives, so this can happen four times.
      */
     private static final int WAITS_FOR_A_LEASE = 4;
 

@@ -40,9 +40,9 @@ final class CommitQueue {
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * Completions and releases for which no caller waits are sent after this time. Those of other messages that were
-     * received together usually arrive in this time, and share the batch. The delay is small compared with the time of
-     * a request to the store.
+     * Completions and releases for which no caller waits are delayed by at most this time, in order to share a batch
+     * with others. Handlers of messages that were received together often end within it. The delay is small compared
+     * with the time of a request to the store.
      */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 

@@ -82,8 +82,8 @@ public final class HandlerArguments {
      */
     public static Function<Message<?>, @Nullable Object> payloadOf(
             HandlerSignature handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        // A list parameter can be made from the message alone, or not at all. If it cannot, the reconciler gets the
-        // message's payload.
+        // A list parameter of a type that is made from more than the message is not read here. The payload of each
+        // message is used instead.
         MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
         return new HandlerArguments(handler, refusal, isBatch, items)
                 .payload("reconciler")

@@ -53,9 +53,9 @@ final class ListenerBeans implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether this context created a bean from its definition. Spring Cloud AWS finds listeners only in such
-     * beans. Returns false for an object that was registered ready-made, and for the object of a {@code FactoryBean},
-     * which may not exist yet.
+     * Returns whether this context created a bean from its own definition, so that Spring Cloud AWS has read the bean's
+     * listeners. Returns false for an object that was registered ready-made. Also returns false for the object of a
+     * {@code FactoryBean}, which may not exist yet.
      */
     private boolean isCreated(String name) {
         return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
