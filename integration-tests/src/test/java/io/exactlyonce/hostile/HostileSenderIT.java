@@ -35,10 +35,10 @@ class HostileSenderIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     /**
-     * The number of deliveries that may wait; some more are sent, which are returned. The default of 1,000 takes
-     * minutes.
+     * The number of deliveries that may wait; some more are sent, which are returned. Twenty payloads would already
+     * fill the application's memory. The default of 1,000 takes minutes.
      */
-    private static final int MOST_WAITING = Integer.getInteger("hostile.waiting", 100);
+    private static final int MOST_WAITING = Integer.getInteger("hostile.waiting", 40);
 
     private static final Duration LONG = Duration.ofSeconds(120 + MOST_WAITING / 2);
 
