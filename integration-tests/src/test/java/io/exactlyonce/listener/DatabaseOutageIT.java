@@ -112,9 +112,10 @@ class DatabaseOutageIT {
         properties.put("exactly-once.datasource.url", database);
         properties.put("exactly-once.datasource.username", claims.name());
         properties.put("exactly-once.datasource.password", DATABASE.password());
+        properties.put("exactly-once.datasource.connection-timeout", "1s");
         properties.put("exactly-once.retry.initial-delay", "1s");
         properties.put("exactly-once.retry.max-delay", "1s");
-        return TestApplication.start(database, properties, Shop.class, OutageIT.Impatience.class, SqsRequests.class);
+        return TestApplication.start(database, properties, Shop.class, SqsRequests.class);
     }
 
     private static boolean isPaused(TestApplication application, String listener) {

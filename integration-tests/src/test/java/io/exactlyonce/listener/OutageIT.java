@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.listener.BlockingListener.Call;
-import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
@@ -29,20 +27,6 @@ class OutageIT {
     private static final SqsServer SQS = SqsServer.shared();
     private static final EmbeddedDatabase DATABASE = EmbeddedDatabase.shared();
 
-    /** Shortens the timeout of the pool, because its usual five seconds would make these tests long. */
-    static class Impatience implements BeanPostProcessor {
-
-        private static final Duration CONNECTION_TIMEOUT = Duration.ofMillis(500);
-
-        @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            if (bean instanceof ClaimPool claims) {
-                claims.own().orElseThrow().setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
-            }
-            return bean;
-        }
-    }
-
     private static final int WINDOW_SECONDS = 2;
 
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
@@ -51,7 +35,8 @@ class OutageIT {
     private TestApplication start(Map<String, String> properties) {
         Map<String, String> all = new HashMap<>(properties);
         all.put("test.queue", queue);
-        return TestApplication.start(database, all, BlockingListener.class, Impatience.class, SqsRequests.class);
+        all.put("exactly-once.datasource.connection-timeout", "1s");
+        return TestApplication.start(database, all, BlockingListener.class, SqsRequests.class);
     }
 
     private static void awaitCall(TestApplication application) {

@@ -12,7 +12,6 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.primary.ApplicationConnection;
-import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -26,13 +25,11 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -170,20 +167,16 @@ class ObserveFirstIT {
     private TestApplication observing(String url, Class<?>... listeners) {
         return TestApplication.start(
                 url,
-                Map.of("test.plain", plain, "test.queue", queue, "exactly-once.mode", "observe"),
-                Stream.concat(Stream.of(listeners), Stream.of(Impatience.class)).toArray(Class<?>[]::new));
-    }
-
-    /** Shortens the timeout of the pool, because its usual five seconds would make these tests long. */
-    static class Impatience implements BeanPostProcessor {
-
-        @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            if (bean instanceof ClaimPool claims) {
-                claims.own().orElseThrow().setConnectionTimeout(300);
-            }
-            return bean;
-        }
+                Map.of(
+                        "test.plain",
+                        plain,
+                        "test.queue",
+                        queue,
+                        "exactly-once.mode",
+                        "observe",
+                        "exactly-once.datasource.connection-timeout",
+                        "1s"),
+                listeners);
     }
 
     private static double observed(TestApplication application, String outcome) {
