@@ -97,7 +97,7 @@ class AspectsTests {
         }
     }
 
-    /** What aspects were called with, in order. */
+    /** Records the calls of advice, in order. */
     @Aspect
     static class Journal {
 
