@@ -13,6 +13,9 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.future
 import kotlinx.coroutines.yield
+import org.aspectj.lang.ProceedingJoinPoint
+import org.aspectj.lang.annotation.Around
+import org.aspectj.lang.annotation.Aspect
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
 import org.springframework.beans.factory.annotation.Autowired
@@ -54,6 +57,12 @@ open class Shop {
         sold += "sent ${headers.getValue(FollowUp.KEY_ATTRIBUTE)}"
     }
 
+    @ExactlyOnceListener(queueNames = ["second-calls"], key = "#order.orderId")
+    open fun sellAtSecondCall(order: Order, claim: Claim) {
+        sold += "${order.orderId} at attempt ${claim.attempt()}"
+        check(sold.count { it.startsWith(order.orderId) } > 1) { "the carrier does not answer" }
+    }
+
     @ExactlyOnceListener(queueNames = ["coroutines"], key = "#order.orderId")
     open fun sellSoon(order: Order): CompletableFuture<String> = scope.future {
         yield()
@@ -62,12 +71,24 @@ open class Shop {
     }
 }
 
+/** Calls a handler again after its first failure, as an application's own aspect may. */
+@Aspect
+open class Again {
+
+    @Around("execution(* io.exactlyonce.kotlin.Shop.sellAtSecondCall(..))")
+    open fun again(point: ProceedingJoinPoint): Any? = try {
+        point.proceed()
+    } catch (failure: IllegalStateException) {
+        point.proceed()
+    }
+}
+
 /** Handlers in Kotlin, whose payloads are data classes. */
 @ExactlyOnceTest
 class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnceDriver, private val shop: Shop) {
 
     @Configuration(proxyBeanMethods = false)
-    @Import(Shop::class)
+    @Import(Shop::class, Again::class)
     open class Application
 
     @Test
@@ -98,5 +119,14 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
         assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
         assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold().filter { it == "A-2" }).hasSize(1)
+    }
+
+    @Test
+    fun aspectRepeatsAHandlerWithinItsClaim() {
+        val first = driver.deliver(TestMessage.ofPayload(Order("A-3")).to("second-calls"))
+
+        assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
+        assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        assertThat(shop.sold().filter { it.startsWith("A-3") }).containsExactly("A-3 at attempt 1", "A-3 at attempt 1")
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -36,6 +37,9 @@ import org.springframework.messaging.Message;
  * <li>{@link #call} runs after all advice. This step calls the method if the keys are still held. Otherwise this step
  * throws an exception.
  * </ol>
+ *
+ * <p>With {@code effects = DATABASE}, the transaction is rolled back after a call of the method has failed, even if
+ * advice within the transaction catches the failure. The failed call may have written to the database already.
  *
  * <p>The steps must find this object. A thread local carries it to the proxy's first step. Later steps may run on
  * another thread, so Spring's call object carries it to them.
@@ -80,12 +84,37 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Thread transactionThread;
     private volatile @Nullable Exception latestFailure;
 
+    /** The method's latest call in the current transaction if the call failed. Used by the transaction's thread. */
+    private @Nullable FailedCall failedCall;
+
     /**
      * Future of the method's latest call on another thread; {@code null} if there was no such call. The future
      * completes when the call ends. After the invocation has ended, the value is {@link #RETURNED} or {@link #FAILED}
      * instead.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
+
+    /**
+     * How a call of the method failed: by an exception, or by a {@link BatchResult} with failures.
+     *
+     * @param failure {@code null} if the method returned a result
+     */
+    private record FailedCall(
+            @Nullable Object result, @Nullable Throwable failure) {
+
+        private static @Nullable FailedCall of(@Nullable Object returned) {
+            return returned instanceof BatchResult result && !result.failures().isEmpty()
+                    ? new FailedCall(result, null)
+                    : null;
+        }
+
+        @Nullable Object resultOrThrow() throws Throwable {
+            if (failure != null) {
+                throw failure;
+            }
+            return result;
+        }
+    }
 
     /** @param messages the message, or all messages of a batch */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
@@ -285,14 +314,28 @@ final class ListenerInvocation implements Handler {
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
+        failedCall = null;
         transactionThread = Thread.currentThread();
         try {
             call.setUserAttribute(JOIN_POINT, null);
-            return ExposeInvocationInterceptor.INSTANCE.invoke(
+            Object returned = ExposeInvocationInterceptor.INSTANCE.invoke(
                     call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted)));
+            FailedCall failed = failedCall;
+            return failed == null || FailedCall.of(returned) != null ? returned : failAgain(failed);
         } finally {
             transactionThread = null;
         }
+    }
+
+    /** Fails as an earlier call in this transaction did, whatever advice makes of it. */
+    private @Nullable Object failAgain(FailedCall failed) throws Throwable {
+        log.warn(
+                "{} has failed in the transaction of its claim, so the transaction is rolled back, although advice around it calls it again "
+                        + "or answers instead of it. If the advice is to repeat it, give the advice an order below {}: each call "
+                        + "then has a transaction of its own",
+                handler.method(),
+                ExactlyOnceAdvisor.ORDER);
+        return failed.resultOrThrow();
     }
 
     /** Runs the third step, after all advice of a proxy. Calls the method, or the bean's next proxy. */
@@ -319,6 +362,10 @@ final class ListenerInvocation implements Handler {
             return call.proceed();
         }
         requireTransaction();
+        FailedCall failed = failedCall;
+        if (transactions != null && failed != null) {
+            return failAgain(failed);
+        }
         if (Thread.currentThread() == thread || transactions != null) {
             requireHeld();
             return tryOnce(call);
@@ -373,9 +420,13 @@ final class ListenerInvocation implements Handler {
         try {
             Object returned = call.proceed();
             latestFailure = null;
+            failedCall = FailedCall.of(returned);
             return returned;
-        } catch (Exception failure) {
-            latestFailure = failure;
+        } catch (Throwable failure) {
+            if (failure instanceof Exception exception) {
+                latestFailure = exception;
+            }
+            failedCall = new FailedCall(null, failure);
             throw failure;
         } finally {
             held.get(0).call().endWork();

@@ -50,6 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.messaging.Message;
+import org.springframework.util.ReflectionUtils;
 
 /** Tests what advice around a listener's method does, and how the claim is resolved. */
 class ListenerInvocationTests {
@@ -738,6 +739,133 @@ class ListenerInvocationTests {
 
         assertThat(orders.handled).containsExactly("A-1");
         assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** The writes of the failed call would be committed with those of the next call. */
+    @Test
+    void handlerThatFailedIsNotCalledAgainInItsTransaction() {
+        inside.add(retry(2));
+        failing(new IllegalStateException("first"));
+
+        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> container.call(method("transactional"), "A-1"))
+                    .withMessage("first");
+
+            assertThat(log.text())
+                    .contains("Orders.transactional has failed in the transaction of its claim")
+                    .contains("order below " + ExactlyOnceAdvisor.ORDER);
+        }
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    @Test
+    void batchThatReturnedFailuresIsNotCalledAgainInItsTransaction() {
+        inside.add(call -> {
+            Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
+            return ((BatchResult) result).failures().isEmpty() ? result : call.proceed();
+        });
+        failingItems(1);
+
+        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
+                .isInstanceOf(FailedItems.class);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-1");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"java.io.IOException", "java.lang.AssertionError"})
+    void failureThatAdviceHidesRollsTheTransactionBack(Class<? extends Throwable> type) throws Exception {
+        Throwable failure = type.getConstructor().newInstance();
+        inside.add(call -> {
+            try {
+                return call.proceed();
+            } catch (Throwable hidden) {
+                return 0;
+            }
+        });
+        orders.calls.add(() -> {
+            ReflectionUtils.rethrowException(failure);
+            return null;
+        });
+
+        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
+            assertThatThrownBy(() -> container.call(method("transactional"), "A-1"))
+                    .isSameAs(failure);
+
+            assertThat(log.text()).contains("Orders.transactional has failed in the transaction of its claim");
+        }
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    @Test
+    void failuresOfItemsThatAdviceHidesRollTheTransactionBack() {
+        inside.add(call -> {
+            call.proceed();
+            return BatchResult.allSucceeded();
+        });
+        failingItems(0);
+
+        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
+                .isInstanceOf(FailedItems.class);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-2");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    @Test
+    void failuresOfItemsThatAdviceAddsToTheHandlersCount() {
+        inside.add(call -> {
+            BatchResult result = (BatchResult) call.proceed();
+            return result.failures().isEmpty() ? result : result.andFailed(1, new IOException("no paper"));
+        });
+        failingItems(0);
+
+        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2", "A-3"))
+                .isInstanceOf(FailedItems.class);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-3");
+    }
+
+    @Test
+    void adviceMayReplaceTheFailureOfATransaction() {
+        inside.add(call -> {
+            try {
+                return call.proceed();
+            } catch (IllegalStateException failure) {
+                throw new IOException("the carrier refuses", failure);
+            }
+        });
+        failing(new IllegalStateException("first"));
+
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isInstanceOf(IOException.class);
+
+        assertThat(container.store.parkings()).hasSize(1);
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    @Test
+    void failureOfATransactionDoesNotCountInTheNext() throws Exception {
+        outside.add(retry(1));
+        inside.add(retry(1));
+        failing(new IllegalStateException("first"));
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    @Test
+    void adviceInsideATransactionMayAnswerInsteadOfTheHandler() throws Exception {
+        inside.add(call -> 0);
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(0);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.transactions).containsExactly("committed");
     }
 
     @Test
