@@ -55,19 +55,18 @@ class SameMessageIT {
      */
     @Test
     void messageThatIsTwiceInABatchOfDeletesIsDeletedAndSoAreTheOthers() {
-        // The timeout is so long that no renewal comes before the message is received again, because moto looks for
-        // visible messages only once a second.
+        // The timeout is so long that no renewal comes before the message is received again.
         queue = SQS.createQueue(10 * WINDOW_SECONDS);
         try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
             SqsRequests requests = application.bean(SqsRequests.class);
             BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
-            // Only the threshold may flush a batch. With an interval, a server that accepts the first handle would
-            // delete the message too early.
+            // The message must be received again within a second, because its delete waits no longer for others. Polls
+            // do
+            // not wait, because a waiting one may see the message up to a second later on moto.
             application
                     .container("orders")
-                    .configure(options ->
-                            options.acknowledgementThreshold(3).acknowledgementInterval(Duration.ofMinutes(1)));
+                    .configure(options -> options.acknowledgementThreshold(3).pollTimeout(Duration.ZERO));
             application.container("orders").start();
             SQS.send(queue, "o1");
             await().until(() -> application.claims("COMPLETED") == 1);

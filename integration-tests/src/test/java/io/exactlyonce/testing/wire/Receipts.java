@@ -65,9 +65,13 @@ final class Receipts {
         }
     }
 
+    /**
+     * Records a change that the server has accepted. If the message has another handle by now, it became visible by the
+     * change, and was received before the server's answer to the change arrived here.
+     */
     synchronized void hidden(String handle, Duration hidden) {
         Message message = byHandle.get(handle);
-        if (message != null) {
+        if (message != null && message.newest.equals(handle)) {
             message.hiddenUntil = clock.nanoTime() + hidden.toNanos();
         }
     }
