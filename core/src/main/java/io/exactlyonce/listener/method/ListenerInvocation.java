@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.pipeline.TransactionalHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -38,8 +39,8 @@ import org.springframework.messaging.Message;
  * throws an exception.
  * </ol>
  *
- * <p>With {@code effects = DATABASE}, the transaction is rolled back after a call of the method has failed, even if
- * advice within the transaction catches the failure. The failed call may have written to the database already.
+ * <p>With {@code effects = DATABASE}, nothing of a failed call is committed, and nothing twice: {@link TransactionCalls}
+ * rolls the transaction back, whatever advice within it makes of a failure.
  *
  * <p>The steps must find this object. A thread local carries it to the proxy's first step. Later steps may run on
  * another thread, so Spring's call object carries it to them.
@@ -81,11 +82,8 @@ final class ListenerInvocation implements Handler {
 
     private volatile List<Delivery> held = List.of();
     private volatile boolean wasClaimed;
-    private volatile @Nullable Thread transactionThread;
+    private volatile @Nullable TransactionCalls current;
     private volatile @Nullable Exception latestFailure;
-
-    /** The method's latest call in the current transaction if the call failed. Used by the transaction's thread. */
-    private @Nullable FailedCall failedCall;
 
     /**
      * Future of the method's latest call on another thread; {@code null} if there was no such call. The future
@@ -93,28 +91,6 @@ final class ListenerInvocation implements Handler {
      * instead.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
-
-    /**
-     * How a call of the method failed: by an exception, or by a {@link BatchResult} with failures.
-     *
-     * @param failure {@code null} if the method returned a result
-     */
-    private record FailedCall(
-            @Nullable Object result, @Nullable Throwable failure) {
-
-        private static @Nullable FailedCall of(@Nullable Object returned) {
-            return returned instanceof BatchResult result && !result.failures().isEmpty()
-                    ? new FailedCall(result, null)
-                    : null;
-        }
-
-        @Nullable Object resultOrThrow() throws Throwable {
-            if (failure != null) {
-                throw failure;
-            }
-            return result;
-        }
-    }
 
     /** @param messages the message, or all messages of a batch */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
@@ -314,28 +290,17 @@ final class ListenerInvocation implements Handler {
      */
     private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
-        failedCall = null;
-        transactionThread = Thread.currentThread();
+        // A failure of an earlier transaction is undone, and is no answer to a call that this one refuses.
+        latestFailure = null;
+        TransactionCalls calls = new TransactionCalls(handler.arguments().of(call.getArguments(), messages, admitted));
+        current = calls;
         try {
             call.setUserAttribute(JOIN_POINT, null);
-            Object returned = ExposeInvocationInterceptor.INSTANCE.invoke(
-                    call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted)));
-            FailedCall failed = failedCall;
-            return failed == null || FailedCall.of(returned) != null ? returned : failAgain(failed);
+            return calls.withoutHiddenFailure(
+                    ExposeInvocationInterceptor.INSTANCE.invoke(call.invocableClone(calls.arguments)));
         } finally {
-            transactionThread = null;
+            current = null;
         }
-    }
-
-    /** Fails as an earlier call in this transaction did, whatever advice makes of it. */
-    private @Nullable Object failAgain(FailedCall failed) throws Throwable {
-        log.warn(
-                "{} has failed in the transaction of its claim, so the transaction is rolled back, although advice around it calls it again "
-                        + "or answers instead of it. If the advice is to repeat it, give the advice an order below {}: each call "
-                        + "then has a transaction of its own",
-                handler.method(),
-                ExactlyOnceAdvisor.ORDER);
-        return failed.resultOrThrow();
     }
 
     /** Runs the third step, after all advice of a proxy. Calls the method, or the bean's next proxy. */
@@ -361,12 +326,10 @@ final class ListenerInvocation implements Handler {
                     Thread.currentThread().getName());
             return call.proceed();
         }
-        requireTransaction();
-        FailedCall failed = failedCall;
-        if (transactions != null && failed != null) {
-            return failAgain(failed);
+        if (transactions != null) {
+            return requireTransaction().call(call);
         }
-        if (Thread.currentThread() == thread || transactions != null) {
+        if (Thread.currentThread() == thread) {
             requireHeld();
             return tryOnce(call);
         }
@@ -420,13 +383,9 @@ final class ListenerInvocation implements Handler {
         try {
             Object returned = call.proceed();
             latestFailure = null;
-            failedCall = FailedCall.of(returned);
             return returned;
-        } catch (Throwable failure) {
-            if (failure instanceof Exception exception) {
-                latestFailure = exception;
-            }
-            failedCall = new FailedCall(null, failure);
+        } catch (Exception failure) {
+            latestFailure = failure;
             throw failure;
         } finally {
             held.get(0).call().endWork();
@@ -486,13 +445,111 @@ final class ListenerInvocation implements Handler {
         return lost;
     }
 
-    private void requireTransaction() {
-        if (transactions != null && transactionThread != Thread.currentThread()) {
-            throw new IllegalStateException(
-                    ("%s has effects = DATABASE, and advice around it calls it on thread '%s', outside of the transaction of "
-                                    + "its claim; give the advice an order below %d, and if it calls proceed() twice, let it call "
-                                    + "invocableClone().proceed() instead")
-                            .formatted(handler.method(), Thread.currentThread().getName(), ExactlyOnceAdvisor.ORDER));
+    private TransactionCalls requireTransaction() {
+        TransactionCalls calls = current;
+        if (calls != null && calls.thread == Thread.currentThread()) {
+            return calls;
+        }
+        IllegalStateException outside = new IllegalStateException(
+                ("%s has effects = DATABASE, and advice around it calls it on thread '%s', outside of the transaction of "
+                                + "its claim; give the advice an order below %d, and if it calls proceed() twice, let it call "
+                                + "invocableClone().proceed() instead")
+                        .formatted(handler.method(), Thread.currentThread().getName(), ExactlyOnceAdvisor.ORDER));
+        // Advice may catch the exception, or may not wait for its thread: the transaction is then rolled back if it has
+        // not
+        // ended yet, and only the line below tells of it if it has.
+        held.get(0).call().refuse(outside);
+        log.warn(
+                "{} is called on thread '{}', outside of the transaction of its claim, and does not run: an effect is missing if the "
+                        + "advice around it has answered instead. Let the advice call it on the thread that called the advice",
+                handler.method(),
+                Thread.currentThread().getName());
+        throw outside;
+    }
+
+    /**
+     * The calls of the method in one transaction. Advice within the transaction may catch a failure and answer instead,
+     * or may call the method again. The commit would then contain the writes of half a call, or of two calls. So the
+     * transaction is rolled back in these cases. The calls are made nevertheless, because advice that repeats until the
+     * method succeeds would otherwise never end.
+     *
+     * <p>Advice may call a batch handler once for each part of the batch, and report the failures of parts.
+     */
+    private final class TransactionCalls {
+
+        private final Thread thread = Thread.currentThread();
+        private final @Nullable Object[] arguments;
+        private boolean wasCalled;
+        private boolean wasCalledForAll;
+        private @Nullable Object failedResult;
+        private @Nullable Throwable failure;
+
+        /** @param arguments the arguments for all messages of the transaction */
+        TransactionCalls(@Nullable Object[] arguments) {
+            this.arguments = arguments;
+        }
+
+        @Nullable Object call(MethodInvocation call) throws Throwable {
+            requireHeld();
+            boolean isForAll = !handler.method().isBatch() || Arrays.equals(call.getArguments(), arguments);
+            if (wasCalled && (isForAll || wasCalledForAll)) {
+                failed(null, twice());
+            }
+            wasCalled = true;
+            wasCalledForAll |= isForAll;
+            try {
+                Object returned = tryOnce(call);
+                if (hasFailures(returned)) {
+                    failed(isForAll ? returned : null, inPart());
+                }
+                return returned;
+            } catch (Throwable failed) {
+                failed(null, isForAll ? failed : inPart());
+                throw failed;
+            }
+        }
+
+        /** The first failure decides. */
+        private void failed(@Nullable Object result, Throwable otherwise) {
+            if (failure == null && failedResult == null) {
+                failedResult = result;
+                failure = result == null ? otherwise : null;
+            }
+        }
+
+        /** Returns what advice has returned. If that hides a failure, fails as the method did. */
+        @Nullable Object withoutHiddenFailure(@Nullable Object returned) throws Throwable {
+            if ((failure == null && failedResult == null) || hasFailures(returned)) {
+                return returned;
+            }
+            log.warn(
+                    "{} has failed in the transaction of its claim, or was called twice in it, and advice around it answers "
+                            + "nevertheless: the transaction is rolled back. If the advice repeats calls, give it an order below {}: each "
+                            + "call then has a transaction of its own",
+                    handler.method(),
+                    ExactlyOnceAdvisor.ORDER);
+            if (failure != null) {
+                throw failure;
+            }
+            return failedResult;
+        }
+
+        private static boolean hasFailures(@Nullable Object returned) {
+            return returned instanceof BatchResult result && !result.failures().isEmpty();
+        }
+
+        private IllegalStateException twice() {
+            return new IllegalStateException(
+                    ("%s was called twice in the transaction of its claim, so the commit would have its effect twice; give the "
+                                    + "advice that calls it again an order below %d")
+                            .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
+        }
+
+        private IllegalStateException inPart() {
+            return new IllegalStateException(
+                    ("%s failed for a part of its batch, and the advice that called it for this part did not report that; let "
+                                    + "the advice return a BatchResult with the failures, or throw")
+                            .formatted(handler.method()));
         }
     }
 }

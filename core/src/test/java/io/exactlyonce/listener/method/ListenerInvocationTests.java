@@ -743,9 +743,9 @@ class ListenerInvocationTests {
 
     /** The writes of the failed call would be committed with those of the next call. */
     @Test
-    void handlerThatFailedIsNotCalledAgainInItsTransaction() {
+    void retryWithinATransactionIsInVain() {
         inside.add(retry(2));
-        failing(new IllegalStateException("first"));
+        failing(new IllegalStateException("first"), new IllegalStateException("second"));
 
         try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
             assertThatIllegalStateException()
@@ -753,15 +753,15 @@ class ListenerInvocationTests {
                     .withMessage("first");
 
             assertThat(log.text())
-                    .contains("Orders.transactional has failed in the transaction of its claim")
-                    .contains("order below " + ExactlyOnceAdvisor.ORDER);
+                    .contains(
+                            "Orders.transactional has failed in the transaction of its claim, or was called twice in it")
+                    .containsOnlyOnce("order below " + ExactlyOnceAdvisor.ORDER);
         }
-        assertThat(orders.handled).containsExactly("A-1");
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
     @Test
-    void batchThatReturnedFailuresIsNotCalledAgainInItsTransaction() {
+    void retryOfABatchWithinATransactionIsInVain() {
         inside.add(call -> {
             Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
             return ((BatchResult) result).failures().isEmpty() ? result : call.proceed();
@@ -771,8 +771,101 @@ class ListenerInvocationTests {
         assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
                 .isInstanceOf(FailedItems.class);
 
-        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-1");
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-1", "A-2", "A-1");
         assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    /** Advice fails after the handler's result, and the advice around it repeats both. */
+    @ParameterizedTest
+    @ValueSource(strings = {"transactional", "transactionalBatch"})
+    void handlerThatIsRepeatedAfterItsSuccessIsRolledBack(String name) {
+        inside.add(retry(1));
+        AtomicInteger checks = new AtomicInteger();
+        inside.add(call -> {
+            Object result = call.proceed();
+            if (checks.incrementAndGet() == 1) {
+                throw new IllegalStateException("the audit does not answer");
+            }
+            return result;
+        });
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method(name), "A-1"))
+                .withMessageContaining("was called twice in the transaction of its claim")
+                .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
+
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** The method has done all of its work. */
+    @Test
+    void failureOfAdviceAfterTheHandlersSuccessMayBeHidden() throws Exception {
+        inside.add(call -> {
+            try {
+                call.proceed();
+                throw new IllegalStateException("the audit does not answer");
+            } catch (IllegalStateException unimportant) {
+                return 8;
+            }
+        });
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(8);
+
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
+    /** Calls a batch handler once for each message, and reports those that failed. */
+    private static @Nullable Object callForEach(MethodInvocation call, boolean reports) throws Throwable {
+        List<?> all = (List<?>) call.getArguments()[0];
+        List<?> claims = (List<?>) call.getArguments()[1];
+        BatchResult result = BatchResult.allSucceeded();
+        for (int index = 0; index < all.size(); index++) {
+            try {
+                ((ProxyMethodInvocation) call)
+                        .invocableClone(List.of(all.get(index)), List.of(claims.get(index)))
+                        .proceed();
+            } catch (Exception failure) {
+                result = reports ? result.andFailed(index, failure) : result;
+            }
+        }
+        return result;
+    }
+
+    @Test
+    void adviceMayCallABatchHandlerOnceForEachPart() throws Exception {
+        inside.add(call -> callForEach(call, true));
+
+        container.call(method("transactionalBatch"), "A-1", "A-2", "A-3");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3");
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
+    @Test
+    void failureOfAPartThatAdviceReportsCostsThisPartOnly() {
+        inside.add(call -> callForEach(call, true));
+        failing(new IOException("the carrier refuses"));
+
+        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
+                .isInstanceOf(FailedItems.class);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-2");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    /** Whose failure it was is not known, so no key is parked for it. */
+    @Test
+    void failureOfAPartThatAdviceHidesFailsTheBatch() {
+        inside.add(call -> callForEach(call, false));
+        failing(new IOException("the carrier refuses"));
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
+                .withMessageContaining("failed for a part of its batch")
+                .withNoCause();
+
+        assertThat(container.transactions).containsExactly("rolled back");
+        assertThat(container.store.parkings()).isEmpty();
     }
 
     @ParameterizedTest
@@ -791,12 +884,53 @@ class ListenerInvocationTests {
             return null;
         });
 
-        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
-            assertThatThrownBy(() -> container.call(method("transactional"), "A-1"))
-                    .isSameAs(failure);
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isSameAs(failure);
 
-            assertThat(log.text()).contains("Orders.transactional has failed in the transaction of its claim");
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** The method was not called in the second transaction, and the first one is undone. */
+    @Test
+    void refusalThatAdviceHidesInALaterTransactionRollsItBack() {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        AtomicInteger calls = new AtomicInteger();
+        outside.add(retry(1));
+        inside.add(call -> {
+            if (calls.incrementAndGet() == 2) {
+                delivery.get().stopHandler();
+            }
+            try {
+                return call.proceed();
+            } catch (Exception hidden) {
+                return 0;
+            }
+        });
+        failing(new IllegalStateException("first"));
+
+        assertFails("transactional", delivery, ClaimLostException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("rolled back", "rolled back");
+    }
+
+    /** Advice that asks for the method on another thread, and answers whatever comes of it. */
+    @Test
+    void callOnAnotherThreadThatAdviceHidesRollsTheTransactionBack() {
+        inside.add(call -> {
+            assertThatThrownBy(() -> pool.submit(() -> proceed(call)).get())
+                    .rootCause()
+                    .isInstanceOf(IllegalStateException.class);
+            return 0;
+        });
+
+        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> container.call(method("transactional"), "A-1"))
+                    .withMessageContaining("outside of the transaction of its claim");
+
+            assertThat(log.text()).contains("does not run: an effect is missing");
         }
+        assertThat(orders.handled).isEmpty();
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
@@ -850,11 +984,11 @@ class ListenerInvocationTests {
     void failureOfATransactionDoesNotCountInTheNext() throws Exception {
         outside.add(retry(1));
         inside.add(retry(1));
-        failing(new IllegalStateException("first"));
+        failing(new IllegalStateException("first"), new IllegalStateException("second"));
 
         assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
 
-        assertThat(orders.handled).containsExactly("A-1", "A-1");
+        assertThat(orders.handled).containsExactly("A-1", "A-1", "A-1");
         assertThat(container.transactions).containsExactly("rolled back", "committed");
     }
 
