@@ -12,8 +12,6 @@ import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -86,8 +84,9 @@ class ContainerRestartIT {
 
     @Test
     void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
-        // Other test classes may keep an application in this process.
-        Set<Thread> others = ours();
+        // The threads of an earlier application end after some idle time.
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(threads()).isEmpty());
         try (TestApplication application = start(SHORT_POLL)) {
             BlockingListener listener = application.bean(BlockingListener.class);
             SqsMessageListenerContainer<?> container = application.container("orders");
@@ -102,7 +101,7 @@ class ContainerRestartIT {
             container.stop();
 
             assertThatNothingIsRenewed(application);
-            assertThat(namesWithout(others))
+            assertThat(threads())
                     .filteredOn(name -> !name.startsWith(POOL_THREADS))
                     // Two threads run the renewals that are due.
                     .extracting(name -> name.replaceFirst("(?<!renewal)-\\d+$", ""))
@@ -113,7 +112,7 @@ class ContainerRestartIT {
             assertThat(listener.orders()).containsExactly("o1");
         }
         awaitNoThreadsOf("orders");
-        await().untilAsserted(() -> assertThat(namesWithout(others)).isEmpty());
+        await().untilAsserted(() -> assertThat(threads()).isEmpty());
     }
 
     /**
@@ -145,17 +144,8 @@ class ContainerRestartIT {
                 .size();
     }
 
-    private static Set<Thread> ours() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith(OUR_THREADS))
-                .collect(Collectors.toSet());
-    }
-
-    private static List<String> namesWithout(Set<Thread> others) {
-        return ours().stream()
-                .filter(thread -> !others.contains(thread))
-                .map(Thread::getName)
-                .toList();
+    private static List<String> threads() {
+        return names().stream().filter(name -> name.startsWith(OUR_THREADS)).toList();
     }
 
     private static List<String> names() {

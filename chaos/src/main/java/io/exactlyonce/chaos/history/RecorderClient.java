@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecorderClient implements AutoCloseable {
 
+    /** Limits the connections that are kept, so that one busy moment is no growth in a soak test. */
+    private static final int MOST_IDLE = 8;
+
     private final int port;
     private final String worker;
-    private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
+    private final Queue<Connection> idle = new ArrayBlockingQueue<>(MOST_IDLE);
 
     /**
      * Makes a client, which connects at the first event.
@@ -44,7 +47,9 @@ public final class RecorderClient implements AutoCloseable {
             @Nullable Connection taken = idle.poll();
             Connection connection = taken == null ? Connection.open(port) : taken;
             String answer = connection.ask(line);
-            idle.add(connection);
+            if (!idle.offer(connection)) {
+                connection.close();
+            }
             if (answer.startsWith("!")) {
                 throw new IllegalArgumentException(answer.substring(1));
             }

@@ -8,7 +8,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,9 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PointClient {
 
+    /** Limits the connections that are kept, so that one busy moment is no growth in a soak test. */
+    private static final int MOST_IDLE = 8;
+
     private final int port;
     private final String worker;
-    private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
+    private final Queue<Connection> idle = new ArrayBlockingQueue<>(MOST_IDLE);
 
     PointClient(int port, String worker) {
         this.port = port;
@@ -31,19 +34,22 @@ final class PointClient {
             @Nullable Connection taken = idle.poll();
             Connection connection = taken == null ? Connection.open(port) : taken;
             connection.ask(worker + " " + point);
-            idle.add(connection);
+            if (!idle.offer(connection)) {
+                connection.socket().close();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private record Connection(BufferedReader in, Writer out) {
+    private record Connection(Socket socket, BufferedReader in, Writer out) {
 
-        @SuppressWarnings("resource") // Connections last as long as the JVM.
+        @SuppressWarnings("resource") // The connection is closed if it is not kept, or ends with the JVM.
         static Connection open(int port) throws IOException {
             Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
             socket.setTcpNoDelay(true);
             return new Connection(
+                    socket,
                     new BufferedReader(new java.io.InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)),
                     new java.io.OutputStreamWriter(socket.getOutputStream(), StandardCharsets.UTF_8));
         }
