@@ -232,7 +232,10 @@ class EverydaySettingsIT {
                 .child(Child.class, Orders.class)
                 .web(WebApplicationType.NONE);
 
-        try (ConfigurableApplicationContext child = family.run(arguments)) {
+        ConfigurableApplicationContext child = family.run(arguments);
+        try (ConfigurableApplicationContext parent = (ConfigurableApplicationContext) child.getParent();
+                child) {
+            assertThat(parent).isNotNull();
             SQS.send(queue, "o1");
             SQS.awaitEmpty(queue);
             assertThat(child.getBean(Orders.class)).isNotNull();
