@@ -7,11 +7,11 @@ import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.pipeline.TransactionalHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +39,8 @@ import org.springframework.messaging.Message;
  * throws an exception.
  * </ol>
  *
- * <p>With {@code effects = DATABASE}, nothing of a failed call is committed, and nothing twice: {@link TransactionCalls}
- * rolls the transaction back, whatever advice within it makes of a failure.
+ * <p>With {@code effects = DATABASE}, {@link TransactionCalls} rolls the transaction back if the method is called more
+ * than once in it, or has failed, whatever advice within the transaction answers.
  *
  * <p>The steps must find this object. A thread local carries it to the proxy's first step. Later steps may run on
  * another thread, so Spring's call object carries it to them.
@@ -292,12 +292,12 @@ final class ListenerInvocation implements Handler {
         hold(admitted);
         // A failure of an earlier transaction is undone, and is no answer to a call that this one refuses.
         latestFailure = null;
-        TransactionCalls calls = new TransactionCalls(handler.arguments().of(call.getArguments(), messages, admitted));
+        TransactionCalls calls = new TransactionCalls();
         current = calls;
         try {
             call.setUserAttribute(JOIN_POINT, null);
-            return calls.withoutHiddenFailure(
-                    ExposeInvocationInterceptor.INSTANCE.invoke(call.invocableClone(calls.arguments)));
+            return calls.checked(ExposeInvocationInterceptor.INSTANCE.invoke(
+                    call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted))));
         } finally {
             current = null;
         }
@@ -447,18 +447,22 @@ final class ListenerInvocation implements Handler {
 
     private TransactionCalls requireTransaction() {
         TransactionCalls calls = current;
-        if (calls != null && calls.thread == Thread.currentThread()) {
-            return calls;
+        if (calls != null) {
+            calls.begin();
+            if (calls.thread == Thread.currentThread()) {
+                return calls;
+            }
         }
         IllegalStateException outside = new IllegalStateException(
                 ("%s has effects = DATABASE, and advice around it calls it on thread '%s', outside of the transaction of "
                                 + "its claim; give the advice an order below %d, and if it calls proceed() twice, let it call "
                                 + "invocableClone().proceed() instead")
                         .formatted(handler.method(), Thread.currentThread().getName(), ExactlyOnceAdvisor.ORDER));
-        // Advice may catch the exception, or may not wait for its thread: the transaction is then rolled back if it has
-        // not
-        // ended yet, and only the line below tells of it if it has.
-        held.get(0).call().refuse(outside);
+        // If advice catches the exception or does not wait for its thread, this rolls the transaction back. If the
+        // transaction has ended already, only the line below tells of the missing effect.
+        if (!held.isEmpty()) {
+            held.get(0).call().refuse(outside);
+        }
         log.warn(
                 "{} is called on thread '{}', outside of the transaction of its claim, and does not run: an effect is missing if the "
                         + "advice around it has answered instead. Let the advice call it on the thread that called the advice",
@@ -468,66 +472,52 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * The calls of the method in one transaction. Advice within the transaction may catch a failure and answer instead,
-     * or may call the method again. The commit would then contain the writes of half a call, or of two calls. So the
-     * transaction is rolled back in these cases. The calls are made nevertheless, because advice that repeats until the
-     * method succeeds would otherwise never end.
-     *
-     * <p>Advice may call a batch handler once for each part of the batch, and report the failures of parts.
+     * The calls of the method in one transaction. The transaction is rolled back if the method is called more than once
+     * in it, or has failed. Otherwise the commit could contain the effect twice, or half of it, because advice within the
+     * transaction may call the method again, or may catch its failure and answer instead.
      */
     private final class TransactionCalls {
 
         private final Thread thread = Thread.currentThread();
-        private final @Nullable Object[] arguments;
-        private boolean wasCalled;
-        private boolean wasCalledForAll;
+
+        /** Counts also the calls that were refused, and those of other threads. */
+        private final AtomicInteger calls = new AtomicInteger();
+
         private @Nullable Object failedResult;
         private @Nullable Throwable failure;
 
-        /** @param arguments the arguments for all messages of the transaction */
-        TransactionCalls(@Nullable Object[] arguments) {
-            this.arguments = arguments;
+        void begin() {
+            calls.incrementAndGet();
         }
 
         @Nullable Object call(MethodInvocation call) throws Throwable {
             requireHeld();
-            boolean isForAll = !handler.method().isBatch() || Arrays.equals(call.getArguments(), arguments);
-            if (wasCalled && (isForAll || wasCalledForAll)) {
-                failed(null, twice());
-            }
-            wasCalled = true;
-            wasCalledForAll |= isForAll;
             try {
                 Object returned = tryOnce(call);
-                if (hasFailures(returned)) {
-                    failed(isForAll ? returned : null, inPart());
-                }
+                failedResult = hasFailures(returned) ? returned : null;
                 return returned;
             } catch (Throwable failed) {
-                failed(null, isForAll ? failed : inPart());
+                failure = failed;
                 throw failed;
             }
         }
 
-        /** The first failure decides. */
-        private void failed(@Nullable Object result, Throwable otherwise) {
-            if (failure == null && failedResult == null) {
-                failedResult = result;
-                failure = result == null ? otherwise : null;
+        /** Returns what advice has returned, if that does not hide a failure or a second call. */
+        @Nullable Object checked(@Nullable Object returned) throws Throwable {
+            if (calls.get() > 1) {
+                throw new IllegalStateException(
+                        ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
+                                        + "give the advice that repeats it an order below %d, so that each call has a transaction "
+                                        + "of its own, or split messages in the method")
+                                .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
             }
-        }
-
-        /** Returns what advice has returned. If that hides a failure, fails as the method did. */
-        @Nullable Object withoutHiddenFailure(@Nullable Object returned) throws Throwable {
             if ((failure == null && failedResult == null) || hasFailures(returned)) {
                 return returned;
             }
             log.warn(
-                    "{} has failed in the transaction of its claim, or was called twice in it, and advice around it answers "
-                            + "nevertheless: the transaction is rolled back. If the advice repeats calls, give it an order below {}: each "
-                            + "call then has a transaction of its own",
-                    handler.method(),
-                    ExactlyOnceAdvisor.ORDER);
+                    "{} has failed in the transaction of its claim, and advice around it answers instead: the transaction is rolled "
+                            + "back nevertheless, because the method may have written something before it failed",
+                    handler.method());
             if (failure != null) {
                 throw failure;
             }
@@ -536,20 +526,6 @@ final class ListenerInvocation implements Handler {
 
         private static boolean hasFailures(@Nullable Object returned) {
             return returned instanceof BatchResult result && !result.failures().isEmpty();
-        }
-
-        private IllegalStateException twice() {
-            return new IllegalStateException(
-                    ("%s was called twice in the transaction of its claim, so the commit would have its effect twice; give the "
-                                    + "advice that calls it again an order below %d")
-                            .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
-        }
-
-        private IllegalStateException inPart() {
-            return new IllegalStateException(
-                    ("%s failed for a part of its batch, and the advice that called it for this part did not report that; let "
-                                    + "the advice return a BatchResult with the failures, or throw")
-                            .formatted(handler.method()));
         }
     }
 }

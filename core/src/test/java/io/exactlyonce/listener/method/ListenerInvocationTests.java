@@ -741,38 +741,45 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
+    private void assertCalledMoreThanOnce(String name, String... keys) {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method(name), keys))
+                .withMessageContaining(name + " was called more than once in the transaction of its claim")
+                .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
+
+        assertThat(container.transactions).containsExactly("rolled back");
+        assertThat(container.store.parkings()).isEmpty();
+    }
+
     /** The writes of the failed call would be committed with those of the next call. */
     @Test
     void retryWithinATransactionIsInVain() {
         inside.add(retry(2));
         failing(new IllegalStateException("first"), new IllegalStateException("second"));
 
-        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> container.call(method("transactional"), "A-1"))
-                    .withMessage("first");
+        assertCalledMoreThanOnce("transactional", "A-1");
+    }
 
-            assertThat(log.text())
-                    .contains(
-                            "Orders.transactional has failed in the transaction of its claim, or was called twice in it")
-                    .containsOnlyOnce("order below " + ExactlyOnceAdvisor.ORDER);
-        }
+    @Test
+    void lastFailureOfARetryWithinATransactionParksItsKey() {
+        inside.add(retry(1));
+        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
+
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isInstanceOf(IOException.class);
+
+        assertThat(container.store.parkings()).hasSize(1);
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
     @Test
-    void retryOfABatchWithinATransactionIsInVain() {
+    void retryOfABatchsResultWithinATransactionIsInVain() {
         inside.add(call -> {
             Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
             return ((BatchResult) result).failures().isEmpty() ? result : call.proceed();
         });
         failingItems(1);
 
-        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
-                .isInstanceOf(FailedItems.class);
-
-        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-1", "A-2", "A-1");
-        assertThat(container.transactions).containsExactly("rolled back", "committed");
+        assertCalledMoreThanOnce("transactionalBatch", "A-1", "A-2");
     }
 
     /** Advice fails after the handler's result, and the advice around it repeats both. */
@@ -789,11 +796,49 @@ class ListenerInvocationTests {
             return result;
         });
 
-        assertThatIllegalStateException()
-                .isThrownBy(() -> container.call(method(name), "A-1"))
-                .withMessageContaining("was called twice in the transaction of its claim")
-                .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
+        assertCalledMoreThanOnce(name, "A-1");
+    }
 
+    /** Whether such calls have messages in common is not known. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void adviceThatCallsABatchHandlerForEachMessageIsRolledBack(boolean oneFails) {
+        inside.add(call -> {
+            List<?> all = (List<?>) call.getArguments()[0];
+            List<?> claims = (List<?>) call.getArguments()[1];
+            BatchResult result = BatchResult.allSucceeded();
+            for (int index = 0; index < all.size(); index++) {
+                try {
+                    ((ProxyMethodInvocation) call)
+                            .invocableClone(List.of(all.get(index)), List.of(claims.get(index)))
+                            .proceed();
+                } catch (Exception failure) {
+                    result = result.andFailed(index, failure);
+                }
+            }
+            return result;
+        });
+        if (oneFails) {
+            failing(new IOException("the carrier refuses"));
+        }
+
+        assertCalledMoreThanOnce("transactionalBatch", "A-1", "A-2");
+    }
+
+    /** The listener stops after the first of two calls, and the second is refused. */
+    @Test
+    void refusalOfALaterCallThatAdviceHidesRollsTheTransactionBack() {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        inside.add(call -> {
+            Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
+            delivery.get().stopHandler();
+            assertThatThrownBy(call::proceed).isInstanceOf(ClaimLostException.class);
+            return result;
+        });
+
+        assertFails("transactional", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
@@ -812,60 +857,6 @@ class ListenerInvocationTests {
         assertThat(container.call(method("transactional"), "A-1")).isEqualTo(8);
 
         assertThat(container.transactions).containsExactly("committed");
-    }
-
-    /** Calls a batch handler once for each message, and reports those that failed. */
-    private static @Nullable Object callForEach(MethodInvocation call, boolean reports) throws Throwable {
-        List<?> all = (List<?>) call.getArguments()[0];
-        List<?> claims = (List<?>) call.getArguments()[1];
-        BatchResult result = BatchResult.allSucceeded();
-        for (int index = 0; index < all.size(); index++) {
-            try {
-                ((ProxyMethodInvocation) call)
-                        .invocableClone(List.of(all.get(index)), List.of(claims.get(index)))
-                        .proceed();
-            } catch (Exception failure) {
-                result = reports ? result.andFailed(index, failure) : result;
-            }
-        }
-        return result;
-    }
-
-    @Test
-    void adviceMayCallABatchHandlerOnceForEachPart() throws Exception {
-        inside.add(call -> callForEach(call, true));
-
-        container.call(method("transactionalBatch"), "A-1", "A-2", "A-3");
-
-        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3");
-        assertThat(container.transactions).containsExactly("committed");
-    }
-
-    @Test
-    void failureOfAPartThatAdviceReportsCostsThisPartOnly() {
-        inside.add(call -> callForEach(call, true));
-        failing(new IOException("the carrier refuses"));
-
-        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
-                .isInstanceOf(FailedItems.class);
-
-        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-2");
-        assertThat(container.transactions).containsExactly("rolled back", "committed");
-    }
-
-    /** Whose failure it was is not known, so no key is parked for it. */
-    @Test
-    void failureOfAPartThatAdviceHidesFailsTheBatch() {
-        inside.add(call -> callForEach(call, false));
-        failing(new IOException("the carrier refuses"));
-
-        assertThatIllegalStateException()
-                .isThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2"))
-                .withMessageContaining("failed for a part of its batch")
-                .withNoCause();
-
-        assertThat(container.transactions).containsExactly("rolled back");
-        assertThat(container.store.parkings()).isEmpty();
     }
 
     @ParameterizedTest
