@@ -82,7 +82,7 @@ final class ListenerInvocation implements Handler {
 
     private volatile List<Delivery> held = List.of();
     private volatile boolean wasClaimed;
-    private volatile @Nullable TransactionCalls current;
+    private volatile @Nullable TransactionCalls inTransaction;
     private volatile @Nullable Exception latestFailure;
 
     /**
@@ -293,13 +293,13 @@ final class ListenerInvocation implements Handler {
         // A failure of an earlier transaction is undone, and is no answer to a call that this one refuses.
         latestFailure = null;
         TransactionCalls calls = new TransactionCalls();
-        current = calls;
+        inTransaction = calls;
         try {
             call.setUserAttribute(JOIN_POINT, null);
             return calls.checked(ExposeInvocationInterceptor.INSTANCE.invoke(
                     call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted))));
         } finally {
-            current = null;
+            inTransaction = null;
         }
     }
 
@@ -446,7 +446,7 @@ final class ListenerInvocation implements Handler {
     }
 
     private TransactionCalls requireTransaction() {
-        TransactionCalls calls = current;
+        TransactionCalls calls = inTransaction;
         if (calls != null) {
             calls.begin();
             if (calls.thread == Thread.currentThread()) {
@@ -505,11 +505,15 @@ final class ListenerInvocation implements Handler {
         /** Returns what advice has returned, if that does not hide a failure or a second call. */
         @Nullable Object checked(@Nullable Object returned) throws Throwable {
             if (calls.get() > 1) {
-                throw new IllegalStateException(
+                IllegalStateException repeated = new IllegalStateException(
                         ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
                                         + "give the advice that repeats it an order below %d, so that each call has a transaction "
                                         + "of its own, or split messages in the method")
                                 .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
+                if (failure != null) {
+                    repeated.addSuppressed(failure);
+                }
+                throw repeated;
             }
             if ((failure == null && failedResult == null) || hasFailures(returned)) {
                 return returned;

@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.assertj.core.api.ThrowableAssertAlternative;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -741,14 +742,15 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
-    private void assertCalledMoreThanOnce(String name, String... keys) {
-        assertThatIllegalStateException()
+    private ThrowableAssertAlternative<?> assertCalledMoreThanOnce(String name, String... keys) {
+        var thrown = assertThatIllegalStateException()
                 .isThrownBy(() -> container.call(method(name), keys))
                 .withMessageContaining(name + " was called more than once in the transaction of its claim")
                 .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
 
         assertThat(container.transactions).containsExactly("rolled back");
         assertThat(container.store.parkings()).isEmpty();
+        return thrown;
     }
 
     /** The writes of the failed call would be committed with those of the next call. */
@@ -757,7 +759,7 @@ class ListenerInvocationTests {
         inside.add(retry(2));
         failing(new IllegalStateException("first"), new IllegalStateException("second"));
 
-        assertCalledMoreThanOnce("transactional", "A-1");
+        assertCalledMoreThanOnce("transactional", "A-1").withStackTraceContaining("second");
     }
 
     @Test
