@@ -505,6 +505,34 @@ class ListenerInvocationTests {
         assertCompletedOnce("A-1");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void handlerIsNotCalledOnAnotherThreadIfItsClaimIsLost(String place) {
+        advise(place, call -> {
+            container.clock.advance(Duration.ofMinutes(5));
+            return call.proceed();
+        });
+        advise(place, onAnotherThread());
+
+        assertThatThrownBy(() -> container.call(method("parking"), "A-1")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.completions()).isEmpty();
+    }
+
+    /** The inner proxy of the bean has the transaction. */
+    @Test
+    void resultOfATransactionLeavesThroughAllProxies() throws Exception {
+        Object inner = container.proxy(orders, outside, inside);
+        Object outer = container.proxy(inner, outside, inside);
+
+        assertThat(container.call(container.method(outer, "transactional"), "A-1"))
+                .isEqualTo(7);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
     @Test
     void transactionBeginsOnTheThreadThatAdviceOutsideOfItHasChosen() throws Exception {
         outside.add(onAnotherThread());
