@@ -61,9 +61,8 @@ class SameMessageIT {
             SqsRequests requests = application.bean(SqsRequests.class);
             BlockingListener listener = application.bean(BlockingListener.class);
             listener.finish();
-            // The message must be received again within a second, because its delete waits no longer for others. Polls
-            // do
-            // not wait, because a waiting one may see the message up to a second later on moto.
+            // The delete waits a second at most, so the message must be received again within a second. On moto, a poll
+            // that waits may see the message later than that, so polls do not wait.
             application
                     .container("orders")
                     .configure(options -> options.acknowledgementThreshold(3).pollTimeout(Duration.ZERO));

@@ -69,15 +69,15 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     }
 
     /**
-     * Rejects retries that run inside the claim's transaction. If an attempt failed, its writes would be committed
-     * together with the writes of the next attempt.
+     * Rejects retries that run inside the claim's transaction. The transaction is rolled back after an attempt has
+     * failed, so a further attempt in it is in vain.
      */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
             declared.refuseIf(
                     isRetry(advisor),
-                    "effects = DATABASE, but its retries are within the transaction of its claim, so the writes of an attempt that failed "
-                            + "would be committed with those of the next",
+                    "effects = DATABASE, but its retries are within the transaction of its claim, which is rolled back after an "
+                            + "attempt that failed, so that each further attempt is in vain",
                     isInnerProxys(advisor)
                             ? "leave @Transactional off, since the claim has a transaction: the second of %d proxies of its bean has the retries, and the first one already has the transaction of @Transactional"
                                     .formatted(proxies.all().size())

@@ -448,7 +448,7 @@ final class ListenerInvocation implements Handler {
     private TransactionCalls requireTransaction() {
         TransactionCalls calls = inTransaction;
         if (calls != null) {
-            calls.begin();
+            calls.number.incrementAndGet();
             if (calls.thread == Thread.currentThread()) {
                 return calls;
             }
@@ -480,15 +480,11 @@ final class ListenerInvocation implements Handler {
 
         private final Thread thread = Thread.currentThread();
 
-        /** Counts also the calls that were refused, and those of other threads. */
-        private final AtomicInteger calls = new AtomicInteger();
+        /** Number of calls, including refused calls and calls on other threads. */
+        private final AtomicInteger number = new AtomicInteger();
 
         private @Nullable Object failedResult;
         private @Nullable Throwable failure;
-
-        void begin() {
-            calls.incrementAndGet();
-        }
 
         @Nullable Object call(MethodInvocation call) throws Throwable {
             requireHeld();
@@ -504,7 +500,7 @@ final class ListenerInvocation implements Handler {
 
         /** Returns what advice has returned, if that does not hide a failure or a second call. */
         @Nullable Object checked(@Nullable Object returned) throws Throwable {
-            if (calls.get() > 1) {
+            if (number.get() > 1) {
                 IllegalStateException repeated = new IllegalStateException(
                         ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
                                         + "give the advice that repeats it an order below %d, so that each call has a transaction "

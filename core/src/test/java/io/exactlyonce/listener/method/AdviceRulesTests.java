@@ -120,7 +120,7 @@ class AdviceRulesTests {
     void retryWithinTheTransactionOfItsClaimIsRefused() {
         assertThatThrownBy(() -> check(proxy(new Listeners(), claiming, always(RETRY)), "inTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("writes of an attempt that failed would be committed")
+                .hasMessageContaining("each further attempt is in vain")
                 .hasMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
         assertThatCode(() -> check(proxy(new Listeners(), always(RETRY), claiming), "inTransaction"))
                 .doesNotThrowAnyException();
@@ -138,7 +138,7 @@ class AdviceRulesTests {
         assertThatCode(() -> check(proxy(inner, claiming), "inTransaction")).doesNotThrowAnyException();
         assertThatThrownBy(() -> check(proxy(inner, claiming, transactional), "inTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("writes of an attempt that failed would be committed")
+                .hasMessageContaining("each further attempt is in vain")
                 .hasMessageContaining("leave @Transactional off");
     }
 

@@ -66,8 +66,8 @@ final class Receipts {
     }
 
     /**
-     * Records a change that the server has accepted. If the message has another handle by now, it became visible by the
-     * change, and was received before the server's answer to the change arrived here.
+     * Records a change that the server has accepted. Does nothing if the message has another handle by now: the change
+     * made the message visible, and it was received again before the answer to the change arrived here.
      */
     synchronized void hidden(String handle, Duration hidden) {
         Message message = byHandle.get(handle);
