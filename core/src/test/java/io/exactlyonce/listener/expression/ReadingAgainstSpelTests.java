@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -504,10 +503,14 @@ class ReadingAgainstSpelTests {
         StandardEvaluationContext context = new StandardEvaluationContext();
         context.setPropertyAccessors(List.of(new MapAccessor(), new ReflectivePropertyAccessor()));
         HandlerArguments arguments = ListenerRig.arguments(method);
-        Stream.of("order", "value", "p0", "payload", "message", "headers")
-                .filter(arguments.names()::contains)
-                .forEach(name -> context.setVariable(
-                        name, arguments.argument(name, "test").value().of(message)));
+        for (String name : List.of("order", "value", "p0", "payload", "message", "headers")) {
+            try {
+                context.setVariable(
+                        name, arguments.argument(name, "test").value().of(message));
+            } catch (InvalidListenerException absent) {
+                // A method that takes batches has no variables for its arguments.
+            }
+        }
         return context;
     }
 }
