@@ -102,16 +102,21 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Reports why advice could not call the handler's method (for example because the claim was lost). The handler then
-     * counts as failed, even if the advice returns a result. Has no effect if the method is called in the end.
+     * Reports why advice could not call the handler's method (for example because the claim was lost), or not once
+     * more. If the method is never called, the handler counts as failed, even if the advice returns a result.
      */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
 
+    /** Returns whether a call was refused. The failure of the handler is then no reason to park the key. */
+    public synchronized boolean hasRefused() {
+        return refusal != null;
+    }
+
     /**
      * Returns the exception that was passed to {@link #refuse}. Returns {@code null} if there is none, or if the
-     * handler's method was called in the end.
+     * handler's method was called at least once.
      */
     public synchronized @Nullable Exception refusal() {
         return hasWorked ? null : refusal;

@@ -458,11 +458,12 @@ public final class TransactionalHandler implements AutoCloseable {
          * Returns why to park the key; {@code null} if the key is not to be parked.
          *
          * <p>The rollback has also undone the count of attempts in the claim table, so the number of receives is used
-         * instead. If the handler was stopped, {@code maxAttempts} does not apply. If the database did not answer, the
-         * key is not parked, because a later attempt may succeed.
+         * instead. If the handler was stopped, {@code maxAttempts} does not apply. If the database did not answer, or if a
+         * call of the handler was refused, the key is not parked: the message is not at fault, so a later attempt may
+         * succeed.
          */
         private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
-            if (failure instanceof ClaimStoreUnavailableException) {
+            if (failure instanceof ClaimStoreUnavailableException || call.hasRefused()) {
                 return null;
             }
             boolean wasStopped = (call.isStopRequested() && !call.hasWorked())

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.BatchResult;
+import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -483,14 +484,16 @@ final class ListenerInvocation implements Handler {
         /** Number of calls, including refused calls and calls on other threads. */
         private final AtomicInteger number = new AtomicInteger();
 
-        private @Nullable Object failedResult;
+        private @Nullable BatchResult failedResult;
         private @Nullable Throwable failure;
 
         @Nullable Object call(MethodInvocation call) throws Throwable {
             requireHeld();
             try {
                 Object returned = tryOnce(call);
-                failedResult = hasFailures(returned) ? returned : null;
+                if (hasFailures(returned)) {
+                    failedResult = (BatchResult) returned;
+                }
                 return returned;
             } catch (Throwable failed) {
                 failure = failed;
@@ -500,15 +503,11 @@ final class ListenerInvocation implements Handler {
 
         /** Returns what advice has returned, if that does not hide a failure or a second call. */
         @Nullable Object checked(@Nullable Object returned) throws Throwable {
-            if (number.get() > 1) {
-                IllegalStateException repeated = new IllegalStateException(
-                        ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
-                                        + "give the advice that repeats it an order below %d, so that each call has a transaction "
-                                        + "of its own, or split messages in the method")
-                                .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
-                if (failure != null) {
-                    repeated.addSuppressed(failure);
-                }
+            Cancellation call = held.get(0).call();
+            if (number.get() > 1 && call.hasWorked()) {
+                IllegalStateException repeated = repeated();
+                // The advice is at fault, so this is not counted as a failure of the messages.
+                call.refuse(repeated);
                 throw repeated;
             }
             if ((failure == null && failedResult == null) || hasFailures(returned)) {
@@ -522,6 +521,21 @@ final class ListenerInvocation implements Handler {
                 throw failure;
             }
             return failedResult;
+        }
+
+        private IllegalStateException repeated() {
+            IllegalStateException repeated = new IllegalStateException(
+                    ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
+                                    + "give the advice that repeats it an order below %d, so that each call has a transaction "
+                                    + "of its own, or split messages in the method")
+                            .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
+            if (failure != null) {
+                repeated.addSuppressed(failure);
+            }
+            if (failedResult != null) {
+                failedResult.failures().values().forEach(repeated::addSuppressed);
+            }
+            return repeated;
         }
 
         private static boolean hasFailures(@Nullable Object returned) {

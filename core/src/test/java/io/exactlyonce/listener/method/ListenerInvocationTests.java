@@ -115,6 +115,29 @@ class ListenerInvocationTests {
             return 7;
         }
 
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#order",
+                effects = Effects.DATABASE,
+                parkFor = Exception.class,
+                maxAttempts = 1)
+        int parkedAfterOne(String order) throws Exception {
+            handled.add(order);
+            next();
+            return 7;
+        }
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#payload",
+                effects = Effects.DATABASE,
+                parkFor = Exception.class,
+                maxAttempts = 1)
+        BatchResult batchParkedAfterOne(List<String> orders) throws Exception {
+            handled.addAll(orders);
+            return nextResult();
+        }
+
         @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
         BatchResult transactionalBatch(List<String> orders, List<Claim> claims) throws Exception {
             assertThat(claims).extracting(Claim::key).isEqualTo(orders);
@@ -829,6 +852,95 @@ class ListenerInvocationTests {
         assertCalledMoreThanOnce(name, "A-1");
     }
 
+    private static Object twice(MethodInvocation call) throws Throwable {
+        ((ProxyMethodInvocation) call).invocableClone().proceed();
+        return call.proceed();
+    }
+
+    /** The advice is at fault, and not the message, whatever the listener parks. */
+    @ParameterizedTest
+    @ValueSource(strings = {"parkedAfterOne", "batchParkedAfterOne"})
+    void repeatedCallParksNoKey(String name) {
+        inside.add(ListenerInvocationTests::twice);
+
+        assertCalledMoreThanOnce(name, "A-1");
+    }
+
+    @Test
+    void repeatedCallParksNoKeyOfABatch() {
+        inside.add(ListenerInvocationTests::twice);
+        failingItems(1);
+
+        assertCalledMoreThanOnce("batchParkedAfterOne", "A-1", "A-2", "A-3").withStackTraceContaining("no carrier");
+    }
+
+    @Test
+    void failureThatIsRepeatedParksNoKey() {
+        inside.add(retry(1));
+        failing(new IllegalStateException("first"));
+
+        assertCalledMoreThanOnce("parkedAfterOne", "A-1").withStackTraceContaining("first");
+    }
+
+    /** The advice catches the refusal, and throws an exception of its own. */
+    @Test
+    void callOnAnotherThreadThanItsTransactionParksNoKey() {
+        inside.add(call -> {
+            try {
+                return pool.submit(() -> proceed(call)).get();
+            } catch (ExecutionException refused) {
+                throw new IOException("no thread", refused);
+            }
+        });
+
+        assertThatThrownBy(() -> container.call(method("parkedAfterOne"), "A-1"))
+                .isInstanceOf(IOException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** The listener stops before the method is called. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void callThatIsRefusedInATransactionParksNoKey(boolean isHidden) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        inside.add(call -> {
+            delivery.get().stopHandler();
+            try {
+                return call.proceed();
+            } catch (ClaimLostException refused) {
+                if (isHidden) {
+                    return 0;
+                }
+                throw refused;
+            }
+        });
+
+        assertFails("parkedAfterOne", delivery, ClaimLostException.class);
+
+        assertThat(container.store.parkings()).isEmpty();
+    }
+
+    /** Two refused calls are still no call. */
+    @Test
+    void repeatedRefusalIsTheFailureOfATransaction() {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        inside.add(call -> {
+            delivery.get().stopHandler();
+            for (int refused = 0; refused < 2; refused++) {
+                assertThatThrownBy(((ProxyMethodInvocation) call).invocableClone()::proceed)
+                        .isInstanceOf(ClaimLostException.class);
+            }
+            return 0;
+        });
+
+        assertFails("transactional", delivery, ClaimLostException.class);
+
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
     /** Whether such calls have messages in common is not known. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -866,9 +978,10 @@ class ListenerInvocationTests {
             return result;
         });
 
-        assertFails("transactional", delivery, IllegalStateException.class);
+        assertFails("parkedAfterOne", delivery, IllegalStateException.class);
 
         assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
