@@ -82,6 +82,19 @@ class BeansInExpressionsTests {
         }
     }
 
+    static class MoreKeysFactory implements FactoryBean<Keys> {
+
+        @Override
+        public Keys getObject() {
+            return new MoreKeys();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Keys.class;
+        }
+    }
+
     interface Handlers {
         void order(Order order);
     }
@@ -160,6 +173,16 @@ class BeansInExpressionsTests {
         assertThat(key.evaluate(MESSAGE)).isEqualTo("key-A-1");
         assertThat(KeysFactory.MADE).hasValue(1);
         assertThat(key("&keys.of(#order)").evaluate(MESSAGE)).isEqualTo("factory-A-1");
+    }
+
+    /** The factory's product may be a subclass of the type that the factory declares. */
+    @Test
+    void methodOfTheProductOfAFactoryMayBeOfASubclass() {
+        define(MoreKeysFactory.class);
+        beans.getBean("&keys");
+
+        assertThat(beans.containsSingleton("keys")).isTrue();
+        assertThat(key("@keys.more(#order)").evaluate(MESSAGE)).isEqualTo("more-A-1");
     }
 
     @Test

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.MethodParameter;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
@@ -28,7 +29,7 @@ class KeyExpressionTests {
 
     record Customer(String email) {}
 
-    record Order(String orderId, Customer customer) {}
+    record Order(String orderId, @Nullable Customer customer) {}
 
     static class Parcel {
         public String getNumber() {
@@ -49,6 +50,8 @@ class KeyExpressionTests {
 
     /** A record with the same components as {@link Payment}. The two types are unrelated. */
     record Refund(String id) {}
+
+    public record Named(String id) {}
 
     record Tenant(String name) {}
 
@@ -134,6 +137,52 @@ class KeyExpressionTests {
         Object value = parse(expression, "order").evaluate(message(ORDER));
 
         assertThat(value).hasToString(expected);
+    }
+
+    /** If none is read, the container does not request them from SQS. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            order        | #order.orderId                   | false
+            batch        | #payload.orderId                 | false
+            order        | #headers['tenant']               | true
+            order        | 'x' + #message.headers.tenant    | true
+            order        | #order.orderId + #headers.tenant | true
+            namedMessage | #message.orderId                 | false
+            namedMessage | #headers                         | true
+            any          | #value                           | true
+            """)
+    void expressionTellsWhetherItReadsHeaders(String method, String expression, boolean readsHeaders) {
+        assertThat(parse(expression, method).readsHeaders()).isEqualTo(readsHeaders);
+    }
+
+    /** The calling thread may have a class loader that does not know the application's classes. */
+    @Test
+    void classesAreFoundByTheListenersClassLoader() {
+        Thread thread = Thread.currentThread();
+        ClassLoader own = thread.getContextClassLoader();
+        thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+        try {
+            String here = KeyExpressionTests.class.getName();
+            KeyExpression expression =
+                    parse("T(" + here + ").prefixed(#order.orderId) + new " + here + "$Named('/7').id", "order");
+
+            assertThat(expression.evaluate(message(ORDER))).isEqualTo("P-A-1/7");
+        } finally {
+            thread.setContextClassLoader(own);
+        }
+    }
+
+    public static String prefixed(String id) {
+        return "P-" + id;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#headers.absent.length()", "#order.customer.email"})
+    void fingerprintOfWhatIsNotThereIsNoMissingKey(String expression) {
+        KeyExpression fingerprint = ListenerRig.fingerprint(expression, ListenerRig.method(Handlers.class, "order"));
+
+        assertThatThrownBy(() -> fingerprint.evaluate(message(new Order("A-1", null))))
+                .isExactlyInstanceOf(UnusableKeyException.class);
     }
 
     @Test
@@ -284,6 +333,32 @@ class KeyExpressionTests {
         assertThatThrownBy(() -> expression.evaluate(message(new Parcel()))).isInstanceOf(UnusableKeyException.class);
         assertThat(parse("#parcel.number", "parcel").evaluate(message(new Parcel())))
                 .isEqualTo("P-7");
+    }
+
+    @Test
+    void newObjectThatIsNoTextIsRefused() {
+        String type = Named.class.getName();
+
+        assertThatThrownBy(() -> parse("new " + type + "(#order.orderId)", "order"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("of type " + type + ", which cannot be a key");
+        assertThat(parse("new String(#order.orderId)", "order").evaluate(message(ORDER)))
+                .isEqualTo("A-1");
+    }
+
+    @Test
+    void reconcilerGetsThePayloadThatTheMethodTakes() {
+        for (String method : List.of("order", "claimed", "whole", "batch")) {
+            assertThat(payload(method, message(ORDER))).as(method).isEqualTo(ORDER);
+        }
+        assertThat(payload("order", message("{\"orderId\": \"A-1\"}"))).isEqualTo(new Order("A-1", null));
+        assertThat(payload("any", message("text")))
+                .as("of a method that takes no payload")
+                .isEqualTo("text");
+    }
+
+    private static @Nullable Object payload(String method, Message<?> message) {
+        return ListenerRig.payload(ListenerRig.method(Handlers.class, method), message);
     }
 
     @Test

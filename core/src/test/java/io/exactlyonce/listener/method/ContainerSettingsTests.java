@@ -81,6 +81,9 @@ class ContainerSettingsTests {
 
         @ExactlyOnceListener(queueNames = "orders", key = "#payload.orderId")
         void batch(List<Placed> orders, List<Claim> claims) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId", fingerprint = "#headers['amount']")
+        void fingerprinted(Placed order) {}
     }
 
     private static ReceivedMessage received(Object payload) {
@@ -121,6 +124,16 @@ class ContainerSettingsTests {
                 .extracting(PayloadType::raw)
                 .containsExactly(Placed.class, Cancelled.class, Map.class);
         assertThat(events.listener().isBatch()).isFalse();
+    }
+
+    @Test
+    void headersAreRequestedIfAKeyOrAFingerprintMayDependOnThem() {
+        assertThat(ListenerRig.settings(new Events(), "placed", "other").readHeaders())
+                .isFalse();
+        assertThat(ListenerRig.settings(new Unreachable(), "wrapped").readHeaders())
+                .isTrue();
+        assertThat(ListenerRig.settings(new Batches(), "fingerprinted").readHeaders())
+                .isTrue();
     }
 
     @Test

@@ -133,14 +133,28 @@ public final class ListenerRig {
     }
 
     private static HandlerArguments arguments(Method method, List<HandlerMethodArgumentResolver> resolvers) {
-        MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
-                .mapToObj(index -> new SynthesizingMethodParameter(method, index))
-                .toArray(MethodParameter[]::new);
         return new HandlerArguments(
-                HandlerSignature.of(method.getDeclaringClass(), method, parameters, resolvers, name -> name),
+                signature(method, resolvers),
                 ListenerRules.isBatch(method),
                 ListenerRules.list(method),
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
+    }
+
+    /** Returns the payload that a reconciler gets for a message of a method. */
+    public static @Nullable Object payload(Method method, Message<?> message) {
+        return HandlerArguments.payloadOf(
+                        signature(method, resolvers()),
+                        ListenerRules.isBatch(method),
+                        ListenerRules.list(method),
+                        (problem, remedy) -> new InvalidListenerException(method, problem, remedy))
+                .apply(message);
+    }
+
+    private static HandlerSignature signature(Method method, List<HandlerMethodArgumentResolver> resolvers) {
+        MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
+                .mapToObj(index -> new SynthesizingMethodParameter(method, index))
+                .toArray(MethodParameter[]::new);
+        return HandlerSignature.of(method.getDeclaringClass(), method, parameters, resolvers, name -> name);
     }
 
     /** Returns the argument resolvers that tests need: our own, and those of Spring Cloud AWS. */

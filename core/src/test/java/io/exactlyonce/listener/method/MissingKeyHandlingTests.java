@@ -91,6 +91,9 @@ class MissingKeyHandlingTests {
         assertThatThrownBy(() -> evaluate("map", "#payload.customer.id", order))
                 .isInstanceOf(MissingKeyException.class);
         assertThat(evaluate("map", "#payload['customer']['id']", order)).isNull();
+        assertThatThrownBy(() -> evaluate("map", "#payload.customer.foo()", order))
+                .as("no map has the method")
+                .isExactlyInstanceOf(UnusableKeyException.class);
     }
 
     /**
