@@ -34,9 +34,13 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     /**
      * Returns the rules for a listener.
      *
-     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is frozen
+     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is opaque or frozen
      */
     static AdviceRules of(ListenerDeclaration declared, ListenerProxies proxies) {
+        declared.refuseIf(
+                proxies.endInAnOpaqueOne(),
+                "its bean has an opaque proxy, whose advice is hidden, so that nothing can check it",
+                "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator that makes it");
         declared.refuseIf(
                 proxies.claiming() == null,
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",

@@ -138,6 +138,11 @@ record ListenerProxies(List<Advised> all, Object target) {
         return null;
     }
 
+    /** Returns whether a proxy does not show its advice, or what is behind it. */
+    boolean endInAnOpaqueOne() {
+        return AopUtils.isAopProxy(target) && !(target instanceof Advised);
+    }
+
     boolean areFrozen() {
         return all.stream().anyMatch(Advised::isFrozen);
     }

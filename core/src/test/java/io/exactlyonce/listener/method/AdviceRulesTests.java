@@ -142,6 +142,22 @@ class AdviceRulesTests {
                 .hasMessageContaining("leave @Transactional off");
     }
 
+    /** An opaque proxy does not show its advice, which could retry the method, or run it on another thread. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void opaqueProxyIsRefused(boolean isInner) {
+        ProxyFactory opaque = new ProxyFactory(new Listeners());
+        opaque.setProxyTargetClass(true);
+        opaque.addAdvisor(isInner ? always(RETRY) : claiming);
+        opaque.setOpaque(true);
+        Object bean = isInner ? proxy(opaque.getProxy(), claiming) : opaque.getProxy();
+
+        assertThatThrownBy(() -> check(bean, "plain"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("opaque proxy")
+                .hasMessageContaining("setOpaque(true)");
+    }
+
     @Test
     void frozenProxyIsRefused() {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
