@@ -8,9 +8,11 @@ import java.io.StringWriter;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -104,6 +106,18 @@ class PrintableExceptionTests {
                 .contains("java.sql.SQLException: SQLSTATE " + state)
                 .doesNotContain("card-4711");
         assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: SQLSTATE " + state);
+    }
+
+    /** Another driver may write anything into its message. */
+    @ParameterizedTest
+    @NullSource
+    @ValueSource(strings = {"", "2"})
+    void failureWithoutAStateOfADatabaseHasItsFirstLine(@Nullable String state) {
+        var failure = new IllegalStateException("outer", new SQLException("no connection\n card-4711", state));
+
+        assertThat(printed(PrintableException.of(failure)))
+                .contains("java.sql.SQLException: no connection")
+                .doesNotContain("card-4711");
     }
 
     @ParameterizedTest

@@ -150,6 +150,30 @@ class CommitListenerTests {
         assertThat(seen).containsExactly("inside open");
     }
 
+    /** The first transaction is suspended meanwhile, and resumed before its commit. */
+    @Test
+    void transactionThatIsResumedBeforeItsCommitIsOpen() {
+        inTransaction(() -> {
+            register("outer", () -> {});
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void beforeCompletion() {
+                    transactions.run(TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> look("inner"));
+                    look("resumed");
+                }
+            });
+        });
+
+        assertThat(seen)
+                .containsExactly(
+                        "outer before commit open",
+                        "outer before completion open",
+                        "inner open",
+                        "resumed open",
+                        "outer after commit over",
+                        "outer after completion over");
+    }
+
     /**
      * A callback runs after the commit of the first transaction, and starts a second transaction. Then the other
      * callback of the first transaction runs.
