@@ -276,6 +276,19 @@ class ExpressionReadingTests {
             order  | 'a' + 1 * 2                      | does not depend on the message
             order  | 'a'.concat('b').length()         | does not depend on the message
             order  | {1, 2}[0]                        | does not depend on the message
+            order  | {1, 2}.?[#this == 1][0]          | does not depend on the message
+            order  | {'a', 'b'}.^[#this == 'a']       | does not depend on the message
+            order  | {'a', 'b'}.![#this + 'x'][0]     | does not depend on the message
+            order  | {'x': 'y'}.x                     | does not depend on the message
+            order  | {'x': 'y'}['x']                  | does not depend on the message
+            order  | 'ab'[0]                          | does not depend on the message
+            order  | -1                               | does not depend on the message
+            order  | 2 ^ 3                            | does not depend on the message
+            order  | 'a' * 3                          | does not depend on the message
+            order  | 1 == 1 ? 'x' : 'y'               | does not depend on the message
+            order  | T(java.time.DayOfWeek).MONDAY.name() | does not depend on the message
+            order  | T(java.math.BigInteger).TEN      | does not depend on the message
+            order  | new java.math.BigInteger('7')    | does not depend on the message
             order  | T(java.util.UUID).fromString('x') | does not depend on the message
             order  | T(Integer).MAX_VALUE             | does not depend on the message
             order  | new String('x')                  | does not depend on the message
@@ -286,6 +299,14 @@ class ExpressionReadingTests {
             order  | #headers['Sqs_Msa_SenderId'].split(':')[0] | reads only what messages share
             order  | #headers['Sqs_QueueAttributes'].queueName + 'x' | reads only what messages share
             order  | #headers['Sqs_SourceData'].attributesAsStrings()['SenderId'] | reads only what messages share
+            order  | #headers.Sqs_QueueName           | reads only what messages share
+            order  | #headers.get('Sqs_QueueName')    | reads only what messages share
+            order  | #headers.getOrDefault('Sqs_QueueName', 'x') | reads only what messages share
+            order  | #message.headers.Sqs_QueueName   | reads only what messages share
+            order  | #headers['Sqs_SourceData'].attributesAsStrings().SenderId | reads only what messages share
+            order  | #headers['Sqs_SourceData'].attributesAsStrings.get('SenderId') | reads only what messages share
+            order  | #headers['Sqs_SourceData'].attributes()[T(software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName).SENDER_ID] | reads only what messages share
+            accessor | #accessor.getHeader('Sqs_QueueName') | reads only what messages share
             queue  | #queue.queueName                 | reads only what messages share
             order  | #order.getClass().simpleName     | reads only what messages share
             order  | #order.class.name                | reads only what messages share
@@ -295,6 +316,7 @@ class ExpressionReadingTests {
             order  | T(java.time.Instant).now().toString() | calls Instant.now
             order  | T(java.time.LocalDate).now().toString() + #order.orderId | calls LocalDate.now
             order  | new java.util.Date().time        | calls new Date
+            order  | T(java.util.Calendar).getInstance().timeInMillis | calls Calendar.getInstance
             order  | T(Math).random()                 | calls Math.random
             order  | T(Thread).currentThread().name   | calls Thread.currentThread
             parcel | 'x' + #parcel                    | reads toString() of
@@ -534,6 +556,9 @@ class ExpressionReadingTests {
             order  | T(String).join('/', #order.orderId, #order.status.name()) | A-1/OPEN
             order  | '%s/%s'.formatted(#order.orderId, #order.cents) | A-1/7
             order  | new java.math.BigInteger(#order.cents.toString()) | 7
+            order  | new java.util.Date(#order.cents).time        | 7
+            order  | T(java.util.Currency).getInstance('EUR').currencyCode + #order.orderId | EURA-1
+            order  | #headers.getOrDefault('tenant', 'x')         | acme
             order  | new String[] {#order.orderId, 'x'}[0]        | A-1
             order  | {#order.orderId, 'x'}[0]                     | A-1
             order  | {'id': #order.orderId}.id                    | A-1
