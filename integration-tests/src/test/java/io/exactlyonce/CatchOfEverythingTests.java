@@ -35,9 +35,9 @@ class CatchOfEverythingTests {
             1,
             "delivery/pipeline/Reconciling.java",
             1,
-            // A call of a handler within a transaction, whose failure is thrown again.
+            // A call of a handler within a transaction, and of the advice around it, whose failures are thrown again.
             "listener/method/ListenerInvocation.java",
-            1,
+            2,
             "operations/ActionExecutor.java",
             1,
             "result/StoredResults.java",

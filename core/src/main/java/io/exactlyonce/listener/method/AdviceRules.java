@@ -34,13 +34,14 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     /**
      * Returns the rules for a listener.
      *
-     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is opaque or frozen
+     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is hidden or frozen
      */
     static AdviceRules of(ListenerDeclaration declared, ListenerProxies proxies) {
+        String hidden = proxies.hidden();
         declared.refuseIf(
-                proxies.endInAnOpaqueOne(),
-                "its bean has an opaque proxy, whose advice is hidden, so that nothing can check it",
-                "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator that makes it");
+                hidden != null,
+                "its bean has %s, whose advice is hidden, so that nothing can check it".formatted(hidden),
+                "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator, and let the TargetSource have beans without proxies");
         declared.refuseIf(
                 proxies.claiming() == null,
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",

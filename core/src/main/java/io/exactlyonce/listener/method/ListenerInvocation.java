@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.BatchResult;
-import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -297,8 +296,7 @@ final class ListenerInvocation implements Handler {
         inTransaction = calls;
         try {
             call.setUserAttribute(JOIN_POINT, null);
-            return calls.checked(ExposeInvocationInterceptor.INSTANCE.invoke(
-                    call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted))));
+            return calls.through(call.invocableClone(handler.arguments().of(call.getArguments(), messages, admitted)));
         } finally {
             inTransaction = null;
         }
@@ -484,34 +482,23 @@ final class ListenerInvocation implements Handler {
         /** Number of calls, including refused calls and calls on other threads. */
         private final AtomicInteger number = new AtomicInteger();
 
+        private boolean hasReturned;
         private @Nullable BatchResult failedResult;
         private @Nullable Throwable failure;
 
-        @Nullable Object call(MethodInvocation call) throws Throwable {
-            requireHeld();
+        /** Calls the advice within the transaction. Returns its answer, if that hides no failure and no second call. */
+        @Nullable Object through(MethodInvocation advice) throws Throwable {
+            Object answer;
             try {
-                Object returned = tryOnce(call);
-                if (hasFailures(returned)) {
-                    failedResult = (BatchResult) returned;
-                }
-                return returned;
-            } catch (Throwable failed) {
-                failure = failed;
-                throw failed;
+                answer = ExposeInvocationInterceptor.INSTANCE.invoke(advice);
+            } catch (Throwable thrown) {
+                throw isRepeated() ? repeated(thrown) : thrown;
             }
-        }
-
-        /** Returns what advice has returned, if that does not hide a failure or a second call. */
-        @Nullable Object checked(@Nullable Object returned) throws Throwable {
-            Cancellation call = held.get(0).call();
-            if (number.get() > 1 && call.hasWorked()) {
-                IllegalStateException repeated = repeated();
-                // The advice is at fault, so this is not counted as a failure of the messages.
-                call.refuse(repeated);
-                throw repeated;
+            if (isRepeated()) {
+                throw repeated(failure);
             }
-            if ((failure == null && failedResult == null) || hasFailures(returned)) {
-                return returned;
+            if ((failure == null && failedResult == null) || hasFailures(answer)) {
+                return answer;
             }
             log.warn(
                     "{} has failed in the transaction of its claim, and advice around it answers instead: the transaction is rolled "
@@ -523,18 +510,43 @@ final class ListenerInvocation implements Handler {
             return failedResult;
         }
 
-        private IllegalStateException repeated() {
+        @Nullable Object call(MethodInvocation call) throws Throwable {
+            requireHeld();
+            try {
+                Object returned = tryOnce(call);
+                hasReturned = true;
+                if (hasFailures(returned)) {
+                    failedResult = (BatchResult) returned;
+                }
+                return returned;
+            } catch (Throwable failed) {
+                failure = failed;
+                throw failed;
+            }
+        }
+
+        /** Returns whether there was another call than one that has succeeded. If all have failed, the method did. */
+        private boolean isRepeated() {
+            return hasReturned && number.get() > 1;
+        }
+
+        /**
+         * Returns the exception for a second call. The advice is at fault, so this is not counted as a failure of the
+         * messages.
+         */
+        private IllegalStateException repeated(@Nullable Throwable thrown) {
             IllegalStateException repeated = new IllegalStateException(
                     ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
                                     + "give the advice that repeats it an order below %d, so that each call has a transaction "
                                     + "of its own, or split messages in the method")
                             .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
-            if (failure != null) {
-                repeated.addSuppressed(failure);
+            if (thrown != null) {
+                repeated.addSuppressed(thrown);
             }
             if (failedResult != null) {
                 failedResult.failures().values().forEach(repeated::addSuppressed);
             }
+            held.get(0).call().refuse(repeated);
             return repeated;
         }
 

@@ -9,6 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
@@ -138,9 +140,19 @@ record ListenerProxies(List<Advised> all, Object target) {
         return null;
     }
 
-    /** Returns whether a proxy does not show its advice, or what is behind it. */
-    boolean endInAnOpaqueOne() {
-        return AopUtils.isAopProxy(target) && !(target instanceof Advised);
+    /** Returns why some advice is hidden; {@code null} if all is known. */
+    @Nullable String hidden() {
+        if (!AopUtils.isAopProxy(target)) {
+            return null;
+        }
+        if (!(target instanceof Advised innermost)) {
+            return "an opaque proxy";
+        }
+        TargetSource changing = innermost.getTargetSource();
+        Class<?> next = changing.getTargetClass();
+        return next != null && SpringProxy.class.isAssignableFrom(next)
+                ? "another proxy behind a " + changing.getClass().getSimpleName()
+                : null;
     }
 
     boolean areFrozen() {

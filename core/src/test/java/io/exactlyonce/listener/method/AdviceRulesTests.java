@@ -21,6 +21,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.retry.interceptor.RetryInterceptorBuilder;
 import org.springframework.scheduling.annotation.AnnotationAsyncExecutionInterceptor;
@@ -156,6 +157,30 @@ class AdviceRulesTests {
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("opaque proxy")
                 .hasMessageContaining("setOpaque(true)");
+    }
+
+    /** The bean behind the proxy may be another one for each call, so advice around it is not known at startup. */
+    @Test
+    void changingTargetThatIsAProxyIsRefused() {
+        ProxyFactory proxies = new ProxyFactory();
+        proxies.setTargetSource(new HotSwappableTargetSource(proxy(new Listeners(), claiming, always(RETRY))));
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(claiming);
+
+        assertThatThrownBy(() -> check(proxies.getProxy(), "plain"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("hidden")
+                .hasMessageContaining("HotSwappableTargetSource");
+    }
+
+    @Test
+    void changingTargetThatIsNoProxyIsAccepted() {
+        ProxyFactory proxies = new ProxyFactory();
+        proxies.setTargetSource(new HotSwappableTargetSource(new Listeners()));
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(claiming);
+
+        assertThatCode(() -> check(proxies.getProxy(), "plain")).doesNotThrowAnyException();
     }
 
     @Test

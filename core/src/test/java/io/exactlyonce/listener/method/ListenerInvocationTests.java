@@ -814,17 +814,6 @@ class ListenerInvocationTests {
     }
 
     @Test
-    void lastFailureOfARetryWithinATransactionParksItsKey() {
-        inside.add(retry(1));
-        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
-
-        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isInstanceOf(IOException.class);
-
-        assertThat(container.store.parkings()).hasSize(1);
-        assertThat(container.transactions).containsExactly("rolled back");
-    }
-
-    @Test
     void retryOfABatchsResultWithinATransactionIsInVain() {
         inside.add(call -> {
             Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
@@ -872,6 +861,80 @@ class ListenerInvocationTests {
         failingItems(1);
 
         assertCalledMoreThanOnce("batchParkedAfterOne", "A-1", "A-2", "A-3").withStackTraceContaining("no carrier");
+    }
+
+    /** The second call fails, because the first one has written its rows. */
+    @Test
+    void failureOfARepeatedCallParksNoKey() {
+        inside.add(ListenerInvocationTests::twice);
+        orders.calls.add(() -> null);
+        failing(new IllegalStateException("duplicate key"));
+
+        assertCalledMoreThanOnce("parkedAfterOne", "A-1").withStackTraceContaining("duplicate key");
+    }
+
+    /** The advice throws an exception that the listener parks. */
+    @Test
+    void failureOfAdviceThatRepeatsACallParksNoKey() {
+        inside.add(call -> {
+            twice(call);
+            throw new IOException("the audit does not answer");
+        });
+
+        assertCalledMoreThanOnce("parkedAfterOne", "A-1").withStackTraceContaining("the audit does not answer");
+    }
+
+    @Test
+    void errorOfAdviceThatRepeatsACallParksNoKey() {
+        inside.add(call -> {
+            twice(call);
+            throw new AssertionError("the audit is wrong");
+        });
+
+        assertThatThrownBy(() -> container.call(method("parkedAfterOne"), "A-1"))
+                .hasStackTraceContaining("the audit is wrong");
+
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** Advice calls the handler for each message. The first call succeeds, and the last message is never handled. */
+    @Test
+    void failureOfAPartOfABatchParksNoKey() {
+        inside.add(call -> {
+            for (Object order : (List<?>) call.getArguments()[0]) {
+                ((ProxyMethodInvocation) call).invocableClone(List.of(order)).proceed();
+            }
+            return BatchResult.allSucceeded();
+        });
+        orders.calls.add(() -> null);
+        failing(new IOException("the carrier refuses"));
+
+        assertCalledMoreThanOnce("batchParkedAfterOne", "A-1", "A-2", "A-3")
+                .withStackTraceContaining("the carrier refuses");
+        assertThat(orders.handled).containsExactly("A-1", "A-2");
+    }
+
+    /** No attempt has succeeded, so the message is at fault, whether the advice throws or answers. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void messageWhoseRepeatedCallsAllFailIsParked(boolean isHidden) {
+        if (isHidden) {
+            inside.add(call -> {
+                try {
+                    return call.proceed();
+                } catch (IOException hidden) {
+                    return 0;
+                }
+            });
+        }
+        inside.add(retry(1));
+        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
+
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isInstanceOf(IOException.class);
+
+        assertThat(container.store.parkings()).hasSize(1);
+        assertThat(container.transactions).containsExactly("rolled back");
     }
 
     @Test
