@@ -198,6 +198,23 @@ class ClaimSchemaIT {
         assertThat(output).contains("Table exactly_once_claim_1 has no index on expires_at or none on parked_at");
     }
 
+    /** A policy could hide completed keys from a role that is neither superuser nor owner. */
+    @Test
+    void tableBehindRowLevelSecurityIsRefused() {
+        schema.create();
+        DataSource claims = new DriverManagerDataSource(url, role("SELECT, INSERT, UPDATE, DELETE"), server.password());
+        ClaimSchema seen = new ClaimSchema(TestDatabase.table(claims));
+        assertThatCode(seen::verify).doesNotThrowAnyException();
+
+        jdbc.execute("ALTER TABLE exactly_once_claim ENABLE ROW LEVEL SECURITY");
+
+        assertThatThrownBy(seen::verify)
+                .isInstanceOf(ClaimDatabaseException.class)
+                .hasMessageContaining("exactly_once_claim is behind row-level security")
+                .hasMessageContaining("ALTER TABLE exactly_once_claim DISABLE ROW LEVEL SECURITY");
+        assertThatCode(schema::verify).as("of the owner").doesNotThrowAnyException();
+    }
+
     private String role(String privileges) {
         String role = "role_" + url.substring(url.lastIndexOf('_') + 1);
         jdbc.execute("CREATE ROLE %s LOGIN PASSWORD '%s'".formatted(role, server.password()));
