@@ -237,6 +237,49 @@ class UnfinishedWorkTests {
                 .isEqualTo(sub);
     }
 
+    @Test
+    void kindOfWorkIsTold() {
+        Class<?> job = made("kotlinx.coroutines.Job");
+        Class<?> lazy = made("kotlin.Lazy");
+
+        assertThat(UnfinishedWork.isCoroutine(job)).isTrue();
+        assertThat(UnfinishedWork.isCoroutine(lazy)).isFalse();
+        assertThat(UnfinishedWork.isCoroutine(Future.class)).isFalse();
+        assertThat(Stream.of(lazy, Callable.class, Supplier.class, Stream.class, Iterator.class))
+                .allMatch(UnfinishedWork::isDeferred);
+        assertThat(Stream.of(job, Future.class, FutureTask.class, String.class, Page.class, Strategy.class))
+                .noneMatch(UnfinishedWork::isDeferred);
+    }
+
+    private static Class<?> made(String name) {
+        return load(new ByteBuddy().makeInterface().name(name), UnfinishedWorkTests.class);
+    }
+
+    @Test
+    void resultThatContainsItselfIsReadOnce() {
+        List<Object> list = new ArrayList<>();
+        list.add(list);
+        Map<String, Object> map = new HashMap<>();
+        map.put("itself", map);
+        Object[] array = new Object[1];
+        array[0] = array;
+
+        for (Object result : List.of(list, map, array)) {
+            assertThat(UnfinishedWork.in(result)).isNull();
+        }
+    }
+
+    /** A collection of another library may load its elements when it is read. */
+    @Test
+    void collectionOfAnApplicationIsNotRead() {
+        assertThat(UnfinishedWork.in(new Bookings())).isNull();
+        Bookings read = new Bookings();
+        read.add(new CompletableFuture<>());
+
+        assertThat(UnfinishedWork.in((Object) read)).isNull();
+        assertThat(UnfinishedWork.in((Object) new ArrayList<>(read))).isEqualTo(CompletableFuture.class);
+    }
+
     private static Class<?> load(DynamicType.Builder<?> type, Class<?> parent) {
         return type.make()
                 .load(parent.getClassLoader(), ClassLoadingStrategy.Default.WRAPPER)
