@@ -127,6 +127,13 @@ class ListenerInvocationTests {
             return 7;
         }
 
+        @ExactlyOnceListener(queueNames = "orders", key = "#order", effects = Effects.DATABASE, maxAttempts = 1)
+        int limitedToOne(String order) throws Exception {
+            handled.add(order);
+            next();
+            return 7;
+        }
+
         @ExactlyOnceListener(
                 queueNames = "orders",
                 key = "#payload",
@@ -753,6 +760,35 @@ class ListenerInvocationTests {
         Delivery delivery = ContainerCalls.delivery(messages.get(0));
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
         assertThat(delivery.processed()).isDone();
+    }
+
+    @Test
+    void failureThatAnotherTransactionMadeGoodParksNoKey() throws Exception {
+        outside.add(retry(1));
+        failing(new IOException("first"));
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
+
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+        assertThat(container.store.claims()).as("parked after no attempt").isEmpty();
+    }
+
+    /** Advice that fails counts as the handler does, unless a stop has made it fail before it called the method. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void failureOfAdviceCountsUnlessItWasStopped(boolean isStopped) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        inside.add(call -> {
+            if (isStopped) {
+                delivery.get().stopHandler();
+            }
+            throw new IllegalStateException("no permit");
+        });
+
+        assertFails("limitedToOne", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.parkings()).hasSize(isStopped ? 0 : 1);
     }
 
     @Test
