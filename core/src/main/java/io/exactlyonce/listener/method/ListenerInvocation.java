@@ -525,7 +525,7 @@ final class ListenerInvocation implements Handler {
             }
         }
 
-        /** Returns whether there was another call than one that has succeeded. If all have failed, the method did. */
+        /** Returns whether one of several calls has succeeded. If all calls failed, the message is at fault. */
         private boolean isRepeated() {
             return hasReturned && number.get() > 1;
         }

@@ -17,7 +17,7 @@ class ReadinessCheckTests {
 
     private final AtomicInteger lookUps = new AtomicInteger();
     private final AtomicInteger checks = new AtomicInteger();
-    private final AtomicReference<Thread> checking = new AtomicReference<>();
+    private final CompletableFuture<Thread> checking = new CompletableFuture<>();
     private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
 
     /** A check waits for this latch. */
@@ -27,7 +27,7 @@ class ReadinessCheckTests {
 
     private void check() {
         checks.incrementAndGet();
-        checking.set(Thread.currentThread());
+        checking.complete(Thread.currentThread());
         try {
             assertThat(mayEnd.await(10, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException closing) {
@@ -38,9 +38,14 @@ class ReadinessCheckTests {
         }
     }
 
+    /** Returns the thread of the first check, once that has begun. */
+    private Thread thread() {
+        return checking.orTimeout(10, TimeUnit.SECONDS).join();
+    }
+
     private void awaitEnd() throws InterruptedException {
-        checking.get().join(10_000);
-        assertThat(checking.get().isAlive()).isFalse();
+        thread().join(10_000);
+        assertThat(thread().isAlive()).isFalse();
     }
 
     @Test
@@ -69,8 +74,8 @@ class ReadinessCheckTests {
 
         CompletableFuture.allOf(first, second).get(10, TimeUnit.SECONDS);
         assertThat(checks).hasValue(1);
-        assertThat(checking.get().isDaemon()).isTrue();
-        assertThat(checking.get().getName()).isEqualTo("exactly-once-start-1");
+        assertThat(thread().isDaemon()).isTrue();
+        assertThat(thread().getName()).isEqualTo("exactly-once-start-1");
     }
 
     @Test
@@ -108,19 +113,12 @@ class ReadinessCheckTests {
         try (CapturedLog log = new CapturedLog(ReadinessCheck.class)) {
             readiness.begin();
             mayEnd.countDown();
-            await();
             awaitEnd();
             assertThat(log.text()).contains("ERROR ReadinessCheck - No listener can start: a replica");
         }
         try (CapturedLog log = new CapturedLog(ReadinessCheck.class)) {
             assertThatThrownBy(readiness::require).isSameAs(failure.get());
             assertThat(log.text()).isEmpty();
-        }
-    }
-
-    private void await() throws InterruptedException {
-        while (checking.get() == null) {
-            Thread.onSpinWait();
         }
     }
 
@@ -139,17 +137,17 @@ class ReadinessCheckTests {
     }
 
     @Test
-    void closeEndsARunningCheckAndPreventsAnother() throws InterruptedException {
+    void closeEndsARunningCheckAndPreventsAnother() {
         mayEnd = new CountDownLatch(1);
         readiness.begin();
-        await();
+        thread();
 
         try (CapturedLog log = new CapturedLog(ReadinessCheck.class)) {
             readiness.close();
             assertThat(log.text()).isEmpty();
         }
 
-        assertThat(checking.get().isAlive()).isFalse();
+        assertThat(thread().isAlive()).isFalse();
         assertThatIllegalStateException().isThrownBy(readiness::require).withMessage("The application is closed");
         assertThat(checks).hasValue(1);
     }
@@ -167,21 +165,23 @@ class ReadinessCheckTests {
         CountDownLatch end = new CountDownLatch(1);
         AtomicBoolean hasEnded = new AtomicBoolean();
         ReadinessCheck stubborn = new ReadinessCheck(() -> {}, () -> {
-            checking.set(Thread.currentThread());
+            checking.complete(Thread.currentThread());
             while (end.getCount() > 0) {
                 Thread.onSpinWait();
             }
             hasEnded.set(true);
         });
         stubborn.begin();
-        await();
+        thread();
         Thread.currentThread().interrupt();
+        try {
+            stubborn.close();
 
-        stubborn.close();
-
-        assertThat(hasEnded).isFalse();
-        assertThat(Thread.interrupted()).isTrue();
-        end.countDown();
+            assertThat(hasEnded).isFalse();
+            assertThat(Thread.interrupted()).isTrue();
+        } finally {
+            end.countDown();
+        }
         awaitEnd();
     }
 }

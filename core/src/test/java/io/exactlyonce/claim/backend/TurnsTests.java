@@ -32,7 +32,7 @@ class TurnsTests {
             waiting.set(Thread.currentThread());
             return turns.alone(running::incrementAndGet);
         });
-        while (waiting.get() == null || waiting.get().getState() != Thread.State.TIMED_WAITING) {
+        while (!second.isDone() && (waiting.get() == null || waiting.get().getState() != Thread.State.TIMED_WAITING)) {
             Thread.onSpinWait();
         }
         mayEnd.countDown();
