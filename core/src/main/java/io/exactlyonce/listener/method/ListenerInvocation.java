@@ -525,7 +525,7 @@ final class ListenerInvocation implements Handler {
             }
         }
 
-        /** Returns whether one of several calls has succeeded. If all calls failed, the message is at fault. */
+        /** Returns whether one of several calls has returned. If all calls threw, the message is at fault. */
         private boolean isRepeated() {
             return hasReturned && number.get() > 1;
         }
