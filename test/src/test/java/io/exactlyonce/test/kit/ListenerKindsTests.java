@@ -1,6 +1,7 @@
 package io.exactlyonce.test.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.doThrow;
@@ -63,6 +64,10 @@ class ListenerKindsTests {
 
         CompletableFuture<String> promise(String orderId) {
             return promises.computeIfAbsent(orderId, unknown -> new CompletableFuture<>());
+        }
+
+        boolean hasPromised(String orderId) {
+            return promises.containsKey(orderId);
         }
 
         @ExactlyOnceListener(
@@ -221,6 +226,8 @@ class ListenerKindsTests {
     @Test
     void futureIsCancelledWhenItsClaimIsLost() {
         Delivered delivered = driver.begin(order("P-2", "promises"));
+        // A handler that is only about to run would not be called without its claim.
+        await().until(() -> shop.hasPromised("P-2"));
 
         driver.loseClaim(delivered);
 
