@@ -12,8 +12,6 @@ import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 /** Sends requests to applications that a test starts one after the other. */
 final class WebRequests {
 
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
     /** A request that is never answered fails its test, and does not hold up the build. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
@@ -25,7 +23,11 @@ final class WebRequests {
 
     private WebRequests() {}
 
+    /**
+     * Sends a request on a connection of its own. A server that has answered before it read the request's body may not
+     * answer the next request on the same connection.
+     */
     static HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
-        return CLIENT.send(request.timeout(LONGEST).build(), BodyHandlers.ofString());
+        return HttpClient.newHttpClient().send(request.timeout(LONGEST).build(), BodyHandlers.ofString());
     }
 }
