@@ -17,9 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -69,8 +72,6 @@ class MemoryTests {
     /** The memory that the threads together keep for their next fingerprints. */
     private static final long SPARE = 6L << 20;
 
-    private final DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
-
     /** Returns the used heap. Collects garbage twice, because some unreachable objects need a second collection. */
     private static long heap() {
         System.gc();
@@ -106,20 +107,40 @@ class MemoryTests {
         return Long.parseLong(bytes.group(1)) << 10;
     }
 
+    /**
+     * Measures how much memory a delivery uses. Threads of other tests may use memory meanwhile, so the least of three
+     * rounds counts.
+     */
+    private static long perDelivery(Supplier<DispatcherRig> rigs, Consumer<DispatcherRig> check) {
+        long least = Long.MAX_VALUE;
+        for (int round = 1; round <= 3; round++) {
+            DispatcherRig rig = rigs.get();
+            long before = heap();
+            arrive(rig);
+            least = Math.min(least, (heap() - before) / DELIVERIES);
+            check.accept(rig);
+        }
+        return least;
+    }
+
     @Test
     void deliveryThatWaitsTakesAtMostWhatThePageSays() throws Exception {
-        IntStream.range(0, DELIVERIES).forEach(each -> rig.store.answer(new HeldElsewhere(Duration.ofSeconds(5))));
-        long before = heap();
+        Supplier<DispatcherRig> rigs = () -> {
+            DispatcherRig rig = new DispatcherRig(new Keyed(), "orders");
+            IntStream.range(0, DELIVERIES).forEach(each -> rig.store.answer(new HeldElsewhere(Duration.ofSeconds(5))));
+            return rig;
+        };
 
-        arrive(rig);
-
-        assertThat(rig.received).hasSize(DELIVERIES).allMatch(delivery -> delivery.state() == DeliveryState.WAITING);
-        assertThat(keys()).allMatch(key -> key.length() == KEY).doesNotHaveDuplicates();
-        assertThat((heap() - before) / DELIVERIES)
+        assertThat(perDelivery(rigs, rig -> {
+                    assertThat(rig.received)
+                            .hasSize(DELIVERIES)
+                            .allMatch(delivery -> delivery.state() == DeliveryState.WAITING);
+                    assertThat(keys(rig)).allMatch(key -> key.length() == KEY).doesNotHaveDuplicates();
+                }))
                 .isLessThan(documented("deliveries that wait for the owner of their key"));
     }
 
-    private List<String> keys() {
+    private static List<String> keys(DispatcherRig rig) {
         return rig.received.stream()
                 .map(delivery -> delivery.attempt().key().key())
                 .toList();
@@ -127,15 +148,17 @@ class MemoryTests {
 
     @Test
     void messageWhoseDeleteIsNotConfirmedTakesAtMostWhatThePageSays() throws Exception {
-        DispatcherRig quiet =
-                new DispatcherRig(ListenerRig.settings(new Keyed(), "handle"), "orders", options -> {}, false);
-        quiet.sqs.answerDeletes(CompletableFuture<DeleteMessageBatchResponse>::new);
-        long before = heap();
+        Supplier<DispatcherRig> rigs = () -> {
+            DispatcherRig quiet =
+                    new DispatcherRig(ListenerRig.settings(new Keyed(), "handle"), "orders", options -> {}, false);
+            quiet.sqs.answerDeletes(CompletableFuture<DeleteMessageBatchResponse>::new);
+            return quiet;
+        };
 
-        arrive(quiet);
-
-        assertThat(quiet.received).hasSize(DELIVERIES).allMatch(Delivery::isAcknowledged);
-        assertThat((heap() - before) / DELIVERIES).isLessThan(documented("messages whose delete is not confirmed"));
+        assertThat(perDelivery(
+                        rigs,
+                        quiet -> assertThat(quiet.received).hasSize(DELIVERIES).allMatch(Delivery::isAcknowledged)))
+                .isLessThan(documented("messages whose delete is not confirmed"));
     }
 
     /**
@@ -163,7 +186,12 @@ class MemoryTests {
         arriveSmall(full, 0, MOST_WAITING);
         assertThat(full.received).hasSize(MOST_WAITING).allMatch(each -> each.state() == DeliveryState.WAITING);
         arriveSmall(full, MOST_WAITING, MOST_DELETES);
-        full.executor = task -> new Thread(task).start();
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        full.executor = task -> {
+            Thread thread = new Thread(task);
+            threads.add(thread);
+            thread.start();
+        };
         full.handler = messages -> {
             messages.forEach(each -> running.countDown());
             // The handler uses the payloads after its wait, so they stay in memory.
@@ -180,7 +208,12 @@ class MemoryTests {
         assertThat(used)
                 .as("bytes in use, of %d", formula(characters, concurrent))
                 .isBetween(formula(characters, concurrent) / 2, formula(characters, concurrent));
+        assertThat(full.received).isNotEmpty();
         end.complete(null);
+        // The memory of a thread that still ran would be measured with that of the next test.
+        for (Thread thread : threads) {
+            thread.join();
+        }
     }
 
     /**
