@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.aspectj.AspectJPrecedenceInformation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
@@ -34,14 +35,21 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
     /**
      * Returns the rules for a listener.
      *
-     * @throws InvalidListenerException if no proxy can claim keys, or if a proxy is hidden or frozen
+     * @throws InvalidListenerException if no proxy can claim keys, if a proxy is opaque or frozen, or if a {@code
+     *     TargetSource} may exchange the bean
      */
     static AdviceRules of(ListenerDeclaration declared, ListenerProxies proxies) {
-        String hidden = proxies.hidden();
         declared.refuseIf(
-                hidden != null,
-                "its bean has %s, whose advice is hidden, so that nothing can check it".formatted(hidden),
-                "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator, and let the TargetSource have beans without proxies");
+                proxies.areOpaque(),
+                "its bean has an opaque proxy, whose advice is hidden, so that nothing can check it",
+                "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator");
+        TargetSource exchanging = proxies.exchanging();
+        declared.refuseIf(
+                exchanging != null,
+                "its bean comes from a %s instead of a SingletonTargetSource, so it may be another one for each call, but a listener's container calls one object while it runs"
+                        .formatted(
+                                exchanging == null ? "" : exchanging.getClass().getName()),
+                "leave out the targetSource of the ProxyFactoryBean, or the customTargetSourceCreators of the automatic proxy creator, and move to another bean whatever needs them");
         declared.refuseIf(
                 proxies.claiming() == null,
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",

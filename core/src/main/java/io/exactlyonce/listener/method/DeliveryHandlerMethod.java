@@ -16,7 +16,6 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.Advised;
 import org.springframework.beans.InvalidPropertyException;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
@@ -35,7 +34,6 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final InvocableHandlerMethod original;
     private final ListenerMethod method;
     private final ListenerArguments arguments;
-    private final ListenerProxies proxies;
     private final @Nullable Object beginning;
     private volatile boolean leftWork;
 
@@ -48,8 +46,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         this.original = original;
         this.method = method;
         this.arguments = new ListenerArguments(method, original.getMethodParameters());
-        this.proxies = ListenerProxies.of(original.getBean());
-        this.beginning = proxies.beginning(method.method());
+        this.beginning = ListenerProxies.of(original.getBean()).beginning(method.method());
     }
 
     ListenerMethod method() {
@@ -58,19 +55,6 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     ListenerArguments arguments() {
         return arguments;
-    }
-
-    /**
-     * Returns whether an object is one of the bean's proxies. The steps of {@link ListenerInvocation} run in these
-     * proxies.
-     */
-    boolean isEnclosed(Object proxy) {
-        for (Advised each : proxies.all()) {
-            if (each == proxy) {
-                return true;
-            }
-        }
-        return false;
     }
 
     boolean beginsIn(Object proxy) {

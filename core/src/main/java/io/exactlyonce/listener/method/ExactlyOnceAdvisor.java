@@ -53,7 +53,9 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
-        first = step((invocation, call) -> answer(invocation.begin(call, pipeline.getObject()), call));
+        first = step((invocation, call) -> invocation.hasReachedAdvice()
+                ? call.proceed()
+                : answer(invocation.begin(call, pipeline.getObject()), call));
         setAdvice(advice((invocation, call) -> answer(invocation.claim(call), call)));
         last = step(ListenerInvocation::call);
         setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
@@ -88,15 +90,15 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Adds the first step before all advice of a listener's bean, and the last step behind it. Does nothing if they are
-     * there already.
+     * Adds the first step before all advice of each of the bean's proxies, and the last step behind it. Does nothing if
+     * they are there already. In inner proxies, the first step only makes the invocation known to later steps, which
+     * may run on another thread.
      */
     void enclose(ListenerProxies proxies) {
-        Advised outermost = proxies.all().get(0);
-        if (outermost.indexOf(first) < 0) {
-            outermost.addAdvisor(0, first);
-        }
         for (Advised proxy : proxies.all()) {
+            if (proxy.indexOf(first) < 0) {
+                proxy.addAdvisor(0, first);
+            }
             if (proxy.indexOf(last) < 0) {
                 proxy.addAdvisor(last);
             }

@@ -310,7 +310,7 @@ final class ListenerInvocation implements Handler {
         }
         enter(target);
         try {
-            return handler.isEnclosed(target) ? call.proceed() : work(call);
+            return call.proceed();
         } finally {
             leave();
         }

@@ -9,7 +9,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
-import org.springframework.aop.SpringProxy;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -37,7 +36,7 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  *
  * @param all the proxies from the outermost, which the container calls, to the innermost; empty if the bean has no
  *     proxy
- * @param target the bean itself, or the innermost proxy if its bean may change at runtime
+ * @param target the bean itself, or the innermost proxy if that proxy is opaque or its bean may change at runtime
  */
 record ListenerProxies(List<Advised> all, Object target) {
 
@@ -140,19 +139,17 @@ record ListenerProxies(List<Advised> all, Object target) {
         return null;
     }
 
-    /** Returns why some advice is hidden; {@code null} if all is known. */
-    @Nullable String hidden() {
-        if (!AopUtils.isAopProxy(target)) {
-            return null;
-        }
-        if (!(target instanceof Advised innermost)) {
-            return "an opaque proxy";
-        }
-        TargetSource changing = innermost.getTargetSource();
-        Class<?> next = changing.getTargetClass();
-        return next != null && SpringProxy.class.isAssignableFrom(next)
-                ? "another proxy behind a " + changing.getClass().getSimpleName()
-                : null;
+    /** Returns whether the innermost proxy does not show its advice and its bean. */
+    boolean areOpaque() {
+        return AopUtils.isAopProxy(target) && !(target instanceof Advised);
+    }
+
+    /**
+     * Returns what may exchange the bean, or make it later; {@code null} if the bean is always the same. A later bean
+     * may have proxies of its own, whose advice nothing has checked.
+     */
+    @Nullable TargetSource exchanging() {
+        return AopUtils.isAopProxy(target) && target instanceof Advised innermost ? innermost.getTargetSource() : null;
     }
 
     boolean areFrozen() {

@@ -10,6 +10,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.github.resilience4j.timelimiter.annotation.TimeLimiter;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -17,11 +18,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.aop.target.AbstractBeanFactoryBasedTargetSource;
 import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.aop.target.LazyInitTargetSource;
+import org.springframework.aop.target.PrototypeTargetSource;
+import org.springframework.aop.target.SimpleBeanTargetSource;
+import org.springframework.aop.target.ThreadLocalTargetSource;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.retry.interceptor.RetryInterceptorBuilder;
 import org.springframework.scheduling.annotation.AnnotationAsyncExecutionInterceptor;
@@ -159,28 +169,43 @@ class AdviceRulesTests {
                 .hasMessageContaining("setOpaque(true)");
     }
 
-    /** The bean behind the proxy may be another one for each call, so advice around it is not known at startup. */
-    @Test
-    void changingTargetThatIsAProxyIsRefused() {
-        ProxyFactory proxies = new ProxyFactory();
-        proxies.setTargetSource(new HotSwappableTargetSource(proxy(new Listeners(), claiming, always(RETRY))));
-        proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(claiming);
-
-        assertThatThrownBy(() -> check(proxies.getProxy(), "plain"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("hidden")
-                .hasMessageContaining("HotSwappableTargetSource");
+    private TargetSource source(String kind) {
+        return switch (kind) {
+            case "swapped" -> new HotSwappableTargetSource(new Listeners());
+            case "swapped proxy" -> new HotSwappableTargetSource(proxy(new Listeners(), claiming));
+            case "lazy" -> ofBean(new LazyInitTargetSource());
+            case "prototype" -> ofBean(new PrototypeTargetSource());
+            case "per thread" -> ofBean(new ThreadLocalTargetSource());
+            default -> ofBean(new SimpleBeanTargetSource());
+        };
     }
 
-    @Test
-    void changingTargetThatIsNoProxyIsAccepted() {
+    private static TargetSource ofBean(AbstractBeanFactoryBasedTargetSource source) {
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        RootBeanDefinition definition = new RootBeanDefinition(Listeners.class, Listeners::new);
+        definition.setScope(BeanDefinition.SCOPE_PROTOTYPE);
+        beans.registerBeanDefinition("listeners", definition);
+        source.setTargetBeanName("listeners");
+        source.setBeanFactory(beans);
+        return source;
+    }
+
+    /** A bean that comes later may have a proxy of its own, whose advice could repeat the method in a transaction. */
+    @ParameterizedTest
+    @ValueSource(strings = {"swapped", "swapped proxy", "lazy", "prototype", "per thread", "by name"})
+    void beanThatATargetSourceMayExchangeIsRefused(String kind) {
         ProxyFactory proxies = new ProxyFactory();
-        proxies.setTargetSource(new HotSwappableTargetSource(new Listeners()));
+        proxies.setTargetSource(source(kind));
         proxies.setProxyTargetClass(true);
         proxies.addAdvisor(claiming);
 
-        assertThatCode(() -> check(proxies.getProxy(), "plain")).doesNotThrowAnyException();
+        for (Object bean : List.of(proxies.getProxy(), proxy(proxies.getProxy(), claiming))) {
+            assertThatThrownBy(() -> check(bean, "plain"))
+                    .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
+                        assertThat(refused.problem()).contains("Listeners.plain", "instead of a SingletonTargetSource");
+                        assertThat(refused.remedy()).contains("customTargetSourceCreators");
+                    });
+        }
     }
 
     @Test

@@ -263,6 +263,20 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("rolled back", "committed");
     }
 
+    /** The advice runs before the inner proxy's own claiming step. */
+    @Test
+    void innerProxyMayCallTheMethodOnAnotherThread() throws Exception {
+        ProxyFactory second = new ProxyFactory(container.proxy(
+                orders, List.of(call -> pool.submit(() -> proceed(call)).get()), inside));
+        second.setProxyTargetClass(true);
+        second.addAdvisor(container.advisor);
+
+        container.call(container.method(second.getProxy(), "single"), "A-1");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertCompletedOnce("A-1");
+    }
+
     @Test
     void adviceBetweenTwoProxiesThatAnswersInsteadOfATransactionFailsItsDelivery() {
         ProxyFactory second = new ProxyFactory(container.proxy(orders, outside, inside));
