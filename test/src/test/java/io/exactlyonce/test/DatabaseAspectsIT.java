@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -178,15 +178,16 @@ class DatabaseAspectsIT {
 
     /** A second call in the same transaction would leave "paid" twice, and an answer instead of it "paid" alone. */
     @ParameterizedTest
-    @CsvSource({
-        "repeated-inside, 3",
-        "repeated-around-transactional, 3",
-        "repeated-outside, 2",
-        "hidden, 2",
-        "hidden.fifo, 2",
-        "hidden-batch, 2"
-    })
-    void orderIsPaidAndShippedOnce(String queue, int callsInAll) {
+    @ValueSource(
+            strings = {
+                "repeated-inside",
+                "repeated-around-transactional",
+                "repeated-outside",
+                "hidden",
+                "hidden.fifo",
+                "hidden-batch"
+            })
+    void orderIsPaidAndShippedOnce(String queue) {
         String order = "A-" + queue;
         SqsTemplate template = application.getBean(SqsTemplate.class);
         template.send(to -> {
@@ -200,7 +201,7 @@ class DatabaseAspectsIT {
 
         assertThat(count("sale WHERE step = 'paid' AND order_id = ?", order)).isEqualTo(1);
         assertThat(count("sale WHERE step = 'shipped' AND order_id = ?", order)).isEqualTo(1);
-        assertThat(calls.ofOrders).containsEntry(order, callsInAll);
+        assertThat(calls.ofOrders).containsEntry(order, 2);
     }
 
     /** In observe mode, a handler runs as under a plain {@code @SqsListener}: each call commits what it writes. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.BatchResult;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -446,11 +446,8 @@ final class ListenerInvocation implements Handler {
 
     private TransactionCalls requireTransaction() {
         TransactionCalls calls = inTransaction;
-        if (calls != null) {
-            calls.number.incrementAndGet();
-            if (calls.thread == Thread.currentThread()) {
-                return calls;
-            }
+        if (calls != null && calls.thread == Thread.currentThread()) {
+            return calls;
         }
         IllegalStateException outside = new IllegalStateException(
                 ("%s has effects = DATABASE, and advice around it calls it on thread '%s', outside of the transaction of "
@@ -459,6 +456,9 @@ final class ListenerInvocation implements Handler {
                         .formatted(handler.method(), Thread.currentThread().getName(), ExactlyOnceAdvisor.ORDER));
         // If advice catches the exception or does not wait for its thread, this rolls the transaction back. If the
         // transaction has ended already, only the line below tells of the missing effect.
+        if (calls != null) {
+            calls.outside = outside;
+        }
         if (!held.isEmpty()) {
             held.get(0).call().refuse(outside);
         }
@@ -471,20 +471,23 @@ final class ListenerInvocation implements Handler {
     }
 
     /**
-     * The calls of the method in one transaction. The transaction is rolled back if the method is called more than once
-     * in it, or has failed. Otherwise the commit could contain the effect twice, or half of it, because advice within the
-     * transaction may call the method again, or may catch its failure and answer instead.
+     * The calls of the method in one transaction. The method runs at most once in it. The transaction is rolled back if
+     * advice within the transaction calls the method again, or catches its failure and answers instead. Otherwise the
+     * commit could contain the effect twice, or half of it. A second {@code proceed()} of the same call object skips
+     * these checks, because Spring skips all advice.
      */
     private final class TransactionCalls {
 
         private final Thread thread = Thread.currentThread();
-
-        /** Number of calls, including refused calls and calls on other threads. */
-        private final AtomicInteger number = new AtomicInteger();
-
-        private boolean hasReturned;
+        private boolean hasBegun;
         private @Nullable BatchResult failedResult;
         private @Nullable Throwable failure;
+
+        /** The exception of a second call; {@code null} if there was none. */
+        private @Nullable IllegalStateException repeated;
+
+        /** The exception of a call on another thread; {@code null} if there was none. */
+        private volatile @Nullable IllegalStateException outside;
 
         /** Calls the advice within the transaction. Returns its answer, if that hides no failure and no second call. */
         @Nullable Object through(MethodInvocation advice) throws Throwable {
@@ -492,11 +495,10 @@ final class ListenerInvocation implements Handler {
             try {
                 answer = ExposeInvocationInterceptor.INSTANCE.invoke(advice);
             } catch (Throwable thrown) {
-                throw isRepeated() ? repeated(thrown) : thrown;
+                requireOneCall(thrown);
+                throw thrown;
             }
-            if (isRepeated()) {
-                throw repeated(failure);
-            }
+            requireOneCall(null);
             if ((failure == null && failedResult == null) || hasFailures(answer)) {
                 return answer;
             }
@@ -511,10 +513,14 @@ final class ListenerInvocation implements Handler {
         }
 
         @Nullable Object call(MethodInvocation call) throws Throwable {
+            if (hasBegun) {
+                repeated = repeated();
+                throw repeated;
+            }
             requireHeld();
+            hasBegun = true;
             try {
                 Object returned = tryOnce(call);
-                hasReturned = true;
                 if (hasFailures(returned)) {
                     failedResult = (BatchResult) returned;
                 }
@@ -525,29 +531,44 @@ final class ListenerInvocation implements Handler {
             }
         }
 
-        /** Returns whether one of several calls has returned. If all calls threw, the message is at fault. */
-        private boolean isRepeated() {
-            return hasReturned && number.get() > 1;
+        /**
+         * Throws an exception if the method was called and also called again, or on another thread.
+         *
+         * @param thrown what the advice has thrown; {@code null} if it has answered
+         */
+        private void requireOneCall(@Nullable Throwable thrown) throws Throwable {
+            IllegalStateException refused = outside == null ? repeated : outside;
+            if (!hasBegun || refused == null) {
+                return;
+            }
+            Throwable own = failure;
+            if (own != null && outside == null && !handler.method().isBatch()) {
+                // The message is at fault, as if the advice had passed the failure on at once.
+                log.warn(
+                        "{} has failed in the transaction of its claim, and advice within it calls it again in vain, because the "
+                                + "transaction is rolled back. Give the advice an order below {}, so that each call has a transaction of its own",
+                        handler.method(),
+                        ExactlyOnceAdvisor.ORDER);
+                throw own;
+            }
+            // The advice is at fault, so no message is. In a batch, the failure may be that of another message.
+            Throwable other = thrown == null ? own : thrown;
+            if (other != null && Causes.of(other).noneMatch(cause -> cause == refused)) {
+                refused.addSuppressed(other);
+            }
+            if (failedResult != null) {
+                failedResult.failures().values().forEach(refused::addSuppressed);
+            }
+            held.get(0).call().refuse(refused);
+            throw refused;
         }
 
-        /**
-         * Returns the exception for a second call. The advice is at fault, so this is not counted as a failure of the
-         * messages.
-         */
-        private IllegalStateException repeated(@Nullable Throwable thrown) {
-            IllegalStateException repeated = new IllegalStateException(
+        private IllegalStateException repeated() {
+            return new IllegalStateException(
                     ("%s was called more than once in the transaction of its claim, so the commit could have its effect twice; "
                                     + "give the advice that repeats it an order below %d, so that each call has a transaction "
                                     + "of its own, or split messages in the method")
                             .formatted(handler.method(), ExactlyOnceAdvisor.ORDER));
-            if (thrown != null) {
-                repeated.addSuppressed(thrown);
-            }
-            if (failedResult != null) {
-                failedResult.failures().values().forEach(repeated::addSuppressed);
-            }
-            held.get(0).call().refuse(repeated);
-            return repeated;
         }
 
         private static boolean hasFailures(@Nullable Object returned) {

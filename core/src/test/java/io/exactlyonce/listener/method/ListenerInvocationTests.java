@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.spy;
@@ -47,6 +48,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
@@ -849,6 +851,7 @@ class ListenerInvocationTests {
                 .withMessageContaining(name + " was called more than once in the transaction of its claim")
                 .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
 
+        assertThat(orders.handled).containsExactly(keys);
         assertThat(container.transactions).containsExactly("rolled back");
         assertThat(container.store.parkings()).isEmpty();
         return thrown;
@@ -858,9 +861,33 @@ class ListenerInvocationTests {
     @Test
     void retryWithinATransactionIsInVain() {
         inside.add(retry(2));
-        failing(new IllegalStateException("first"), new IllegalStateException("second"));
+        failing(new IllegalStateException("first"));
 
-        assertCalledMoreThanOnce("transactional", "A-1").withStackTraceContaining("second");
+        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
+            assertThatThrownBy(() -> container.call(method("transactional"), "A-1"))
+                    .hasMessage("first");
+
+            assertThat(log.text().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARN")
+                    .contains("calls it again in vain");
+        }
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** A second call could fail only because the first one has written its rows, and would park the key. */
+    @Test
+    void retryWithinATransactionAddsNoFailureOfItsOwn() {
+        inside.add(retry(1));
+        failing(new IllegalStateException("the carrier does not answer"), new IOException("duplicate key"));
+
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1"))
+                .hasMessage("the carrier does not answer");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
     }
 
     @Test
@@ -902,7 +929,8 @@ class ListenerInvocationTests {
     void repeatedCallParksNoKey(String name) {
         inside.add(ListenerInvocationTests::twice);
 
-        assertCalledMoreThanOnce(name, "A-1");
+        assertCalledMoreThanOnce(name, "A-1")
+                .satisfies(thrown -> assertThat(thrown.getSuppressed()).isEmpty());
     }
 
     @Test
@@ -913,21 +941,11 @@ class ListenerInvocationTests {
         assertCalledMoreThanOnce("batchParkedAfterOne", "A-1", "A-2", "A-3").withStackTraceContaining("no carrier");
     }
 
-    /** The second call fails, because the first one has written its rows. */
-    @Test
-    void failureOfARepeatedCallParksNoKey() {
-        inside.add(ListenerInvocationTests::twice);
-        orders.calls.add(() -> null);
-        failing(new IllegalStateException("duplicate key"));
-
-        assertCalledMoreThanOnce("parkedAfterOne", "A-1").withStackTraceContaining("duplicate key");
-    }
-
     /** The advice throws an exception that the listener parks. */
     @Test
     void failureOfAdviceThatRepeatsACallParksNoKey() {
         inside.add(call -> {
-            twice(call);
+            assertThatIllegalStateException().isThrownBy(() -> twice(call));
             throw new IOException("the audit does not answer");
         });
 
@@ -937,7 +955,7 @@ class ListenerInvocationTests {
     @Test
     void errorOfAdviceThatRepeatsACallParksNoKey() {
         inside.add(call -> {
-            twice(call);
+            assertThatIllegalStateException().isThrownBy(() -> twice(call));
             throw new AssertionError("the audit is wrong");
         });
 
@@ -948,51 +966,154 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
-    /** Advice calls the handler for each message. The first call succeeds, and the last message is never handled. */
+    /** Advice calls the handler for each message. The first call succeeds, and the others are refused. */
     @Test
-    void failureOfAPartOfABatchParksNoKey() {
+    void successOfAPartOfABatchParksNoKey() {
         inside.add(call -> {
             for (Object order : (List<?>) call.getArguments()[0]) {
                 ((ProxyMethodInvocation) call).invocableClone(List.of(order)).proceed();
             }
             return BatchResult.allSucceeded();
         });
-        orders.calls.add(() -> null);
-        failing(new IOException("the carrier refuses"));
 
-        assertCalledMoreThanOnce("batchParkedAfterOne", "A-1", "A-2", "A-3")
-                .withStackTraceContaining("the carrier refuses");
-        assertThat(orders.handled).containsExactly("A-1", "A-2");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("batchParkedAfterOne"), "A-1", "A-2", "A-3"))
+                .withMessageContaining("was called more than once");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
     }
 
-    /** No attempt has succeeded, so the message is at fault, whether the advice throws or answers. */
+    /** Advice that goes on after the failure of one message cannot handle the others, which are not at fault. */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void messageWhoseRepeatedCallsAllFailIsParked(boolean isHidden) {
-        if (isHidden) {
-            inside.add(call -> {
+    @ValueSource(strings = {"failure", "own exception", "success"})
+    void failureOfAPartOfABatchParksNoKey(String end) {
+        inside.add(call -> {
+            IOException failure = null;
+            for (Object order : (List<?>) call.getArguments()[0]) {
                 try {
-                    return call.proceed();
-                } catch (IOException hidden) {
-                    return 0;
+                    ((ProxyMethodInvocation) call)
+                            .invocableClone(List.of(order))
+                            .proceed();
+                } catch (IOException failed) {
+                    failure = failed;
+                } catch (IllegalStateException refused) {
+                    assertThat(refused).hasMessageContaining("was called more than once");
                 }
-            });
-        }
-        inside.add(retry(1));
-        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
+            }
+            return switch (end) {
+                case "failure" -> throw failure;
+                case "own exception" -> throw new IOException("one of them failed", failure);
+                default -> BatchResult.allSucceeded();
+            };
+        });
+        failing(new IOException("the carrier refuses"));
 
-        assertThatThrownBy(() -> container.call(method("transactional"), "A-1")).isInstanceOf(IOException.class);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("batchParkedAfterOne"), "A-1", "A-2"))
+                .withMessageContaining("was called more than once")
+                .withStackTraceContaining("the carrier refuses");
 
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** How advice ends that calls the method again after a failure. */
+    enum Repetition {
+        ANSWERS {
+            @Override
+            Object end(Exception first, Exception second) {
+                return 0;
+            }
+        },
+        THROWS_THE_FIRST {
+            @Override
+            Object end(Exception first, Exception second) throws Exception {
+                throw first;
+            }
+        },
+        THROWS_THE_SECOND {
+            @Override
+            Object end(Exception first, Exception second) throws Exception {
+                throw second;
+            }
+        },
+        SUPPRESSES {
+            @Override
+            Object end(Exception first, Exception second) throws Exception {
+                first.addSuppressed(second);
+                throw first;
+            }
+        },
+        CAUSES {
+            @Override
+            Object end(Exception first, Exception second) throws Exception {
+                second.initCause(first);
+                throw second;
+            }
+        };
+
+        abstract Object end(Exception first, Exception second) throws Exception;
+    }
+
+    /** The method has not returned, so the message is at fault, whatever the advice does. */
+    @ParameterizedTest
+    @EnumSource
+    void messageWhoseCallIsRepeatedAfterItsFailureIsParked(Repetition repetition) {
+        inside.add(call -> {
+            try {
+                return ((ProxyMethodInvocation) call).invocableClone().proceed();
+            } catch (IOException first) {
+                return repetition.end(first, catchThrowableOfType(Exception.class, call::proceed));
+            }
+        });
+        failing(new IOException("the carrier refuses"));
+
+        assertThatThrownBy(() -> container.call(method("transactional"), "A-1"))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the carrier refuses");
+
+        assertThat(orders.handled).containsExactly("A-1");
         assertThat(container.store.parkings()).hasSize(1);
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
+    /** The method has run once, but one of the calls was on another thread. */
     @Test
-    void failureThatIsRepeatedParksNoKey() {
-        inside.add(retry(1));
-        failing(new IllegalStateException("first"));
+    void callOnAnotherThreadBesideTheOneOfTheTransactionIsToldAsSuch() {
+        inside.add(call -> {
+            assertThatThrownBy(() -> pool.submit(() -> proceed(((ProxyMethodInvocation) call).invocableClone()))
+                    .get());
+            return call.proceed();
+        });
 
-        assertCalledMoreThanOnce("parkedAfterOne", "A-1").withStackTraceContaining("first");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("parkedAfterOne"), "A-1"))
+                .withMessageContaining("outside of the transaction");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** Each message's call is refused, because the listener has stopped. */
+    @Test
+    void refusedCallsOfABatchAreNoRepetition() {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        inside.add(call -> {
+            delivery.get().stopHandler();
+            BatchResult result = BatchResult.allSucceeded();
+            for (int index = 0; index < 2; index++) {
+                result = result.andFailed(0, catchThrowable(((ProxyMethodInvocation) call).invocableClone()::proceed));
+            }
+            return result;
+        });
+
+        assertFails("batchParkedAfterOne", delivery, ClaimLostException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.parkings()).isEmpty();
     }
 
     /** The advice catches the refusal, and throws an exception of its own. */
@@ -1054,18 +1175,20 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("rolled back");
     }
 
-    /** Whether such calls have messages in common is not known. */
+    /**
+     * Whether such calls have messages in common is not known, so only the first one is made. The other messages are
+     * not at fault.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void adviceThatCallsABatchHandlerForEachMessageIsRolledBack(boolean oneFails) {
         inside.add(call -> {
             List<?> all = (List<?>) call.getArguments()[0];
-            List<?> claims = (List<?>) call.getArguments()[1];
             BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < all.size(); index++) {
                 try {
                     ((ProxyMethodInvocation) call)
-                            .invocableClone(List.of(all.get(index)), List.of(claims.get(index)))
+                            .invocableClone(List.of(all.get(index)))
                             .proceed();
                 } catch (Exception failure) {
                     result = result.andFailed(index, failure);
@@ -1077,7 +1200,14 @@ class ListenerInvocationTests {
             failing(new IOException("the carrier refuses"));
         }
 
-        assertCalledMoreThanOnce("transactionalBatch", "A-1", "A-2");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("batchParkedAfterOne"), "A-1", "A-2"))
+                .withMessageContaining("was called more than once")
+                .withStackTraceContaining(oneFails ? "the carrier refuses" : "order below");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
     }
 
     /** The listener stops after the first of two calls, and the second is refused. */
@@ -1087,7 +1217,7 @@ class ListenerInvocationTests {
         inside.add(call -> {
             Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
             delivery.get().stopHandler();
-            assertThatThrownBy(call::proceed).isInstanceOf(ClaimLostException.class);
+            assertThatIllegalStateException().isThrownBy(call::proceed);
             return result;
         });
 
@@ -1231,11 +1361,11 @@ class ListenerInvocationTests {
     void failureOfATransactionDoesNotCountInTheNext() throws Exception {
         outside.add(retry(1));
         inside.add(retry(1));
-        failing(new IllegalStateException("first"), new IllegalStateException("second"));
+        failing(new IllegalStateException("first"));
 
         assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
 
-        assertThat(orders.handled).containsExactly("A-1", "A-1", "A-1");
+        assertThat(orders.handled).containsExactly("A-1", "A-1");
         assertThat(container.transactions).containsExactly("rolled back", "committed");
     }
 
