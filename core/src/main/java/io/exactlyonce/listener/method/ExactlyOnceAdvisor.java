@@ -38,6 +38,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     private final transient ListenerModes modes;
     private final Advisor first;
     private final Advisor last;
+    private final Advisor again;
     private transient @Nullable BeanFactory beans;
 
     /** A step of an invocation. */
@@ -58,6 +59,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
                 : answer(invocation.begin(call, pipeline.getObject()), call));
         setAdvice(advice((invocation, call) -> answer(invocation.claim(call), call)));
         last = step(ListenerInvocation::call);
+        again = step(ListenerInvocation::call);
         setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
         setOrder(ORDER);
     }
@@ -91,8 +93,11 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
 
     /**
      * Adds the first step before all advice of each of the bean's proxies, and the last step behind it. Does nothing if
-     * they are there already. In inner proxies, the first step only makes the invocation known to later steps, which
-     * may run on another thread.
+     * they are there already.
+     *
+     * <p>In inner proxies, the first step only makes the invocation known to later steps, which may run on another
+     * thread. The last step is added twice, because it does not proceed: if advice proceeds a second time with the same
+     * call object, Spring continues behind the step that it has called last.
      */
     void enclose(ListenerProxies proxies) {
         for (Advised proxy : proxies.all()) {
@@ -101,6 +106,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
             }
             if (proxy.indexOf(last) < 0) {
                 proxy.addAdvisor(last);
+                proxy.addAdvisor(again);
             }
         }
     }

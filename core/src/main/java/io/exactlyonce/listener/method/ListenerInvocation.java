@@ -310,10 +310,18 @@ final class ListenerInvocation implements Handler {
         }
         enter(target);
         try {
-            return call.proceed();
+            return invoke(call);
         } finally {
             leave();
         }
+    }
+
+    /**
+     * Calls the proxy's target directly, instead of by {@code proceed}, so that a further {@code proceed} of the advice
+     * comes to this step again.
+     */
+    private static @Nullable Object invoke(MethodInvocation call) throws Throwable {
+        return AopUtils.invokeJoinpointUsingReflection(call.getThis(), call.getMethod(), call.getArguments());
     }
 
     private @Nullable Object work(MethodInvocation call) throws Throwable {
@@ -323,7 +331,7 @@ final class ListenerInvocation implements Handler {
                             + "that fails now is lost. Let the advice wait for the method",
                     handler.method(),
                     Thread.currentThread().getName());
-            return call.proceed();
+            return invoke(call);
         }
         if (transactions != null) {
             return requireTransaction().call(call);
@@ -380,7 +388,7 @@ final class ListenerInvocation implements Handler {
 
     private @Nullable Object tryOnce(MethodInvocation call) throws Throwable {
         try {
-            Object returned = call.proceed();
+            Object returned = invoke(call);
             latestFailure = null;
             return returned;
         } catch (Exception failure) {
@@ -473,8 +481,7 @@ final class ListenerInvocation implements Handler {
     /**
      * The calls of the method in one transaction. The method runs at most once in it. The transaction is rolled back if
      * advice within the transaction calls the method again, or catches its failure and answers instead. Otherwise the
-     * commit could contain the effect twice, or half of it. A second {@code proceed()} of the same call object skips
-     * these checks, because Spring skips all advice.
+     * commit could contain the effect twice, or half of it.
      */
     private final class TransactionCalls {
 
@@ -537,12 +544,13 @@ final class ListenerInvocation implements Handler {
          * @param thrown what the advice has thrown; {@code null} if it has answered
          */
         private void requireOneCall(@Nullable Throwable thrown) throws Throwable {
-            IllegalStateException refused = outside == null ? repeated : outside;
+            IllegalStateException elsewhere = outside;
+            IllegalStateException refused = elsewhere == null ? repeated : elsewhere;
             if (!hasBegun || refused == null) {
                 return;
             }
             Throwable own = failure;
-            if (own != null && outside == null && !handler.method().isBatch()) {
+            if (own != null && elsewhere == null && !handler.method().isBatch()) {
                 // The message is at fault, as if the advice had passed the failure on at once.
                 log.warn(
                         "{} has failed in the transaction of its claim, and advice within it calls it again in vain, because the "
@@ -552,15 +560,19 @@ final class ListenerInvocation implements Handler {
                 throw own;
             }
             // The advice is at fault, so no message is. In a batch, the failure may be that of another message.
-            Throwable other = thrown == null ? own : thrown;
-            if (other != null && Causes.of(other).noneMatch(cause -> cause == refused)) {
-                refused.addSuppressed(other);
-            }
+            suppress(refused, thrown == null ? own : thrown);
             if (failedResult != null) {
-                failedResult.failures().values().forEach(refused::addSuppressed);
+                failedResult.failures().values().forEach(failed -> suppress(refused, failed));
             }
             held.get(0).call().refuse(refused);
             throw refused;
+        }
+
+        /** Adds a failure to an exception, unless the failure is, or wraps, that exception. */
+        private static void suppress(IllegalStateException refused, @Nullable Throwable other) {
+            if (other != null && Causes.of(other).noneMatch(cause -> cause == refused)) {
+                refused.addSuppressed(other);
+            }
         }
 
         private IllegalStateException repeated() {

@@ -933,6 +933,98 @@ class ListenerInvocationTests {
                 .satisfies(thrown -> assertThat(thrown.getSuppressed()).isEmpty());
     }
 
+    /** Spring skips all advice that it has already called for the same call object, and our own steps are advice. */
+    @ParameterizedTest
+    @ValueSource(strings = {"twice", "three times", "then as a clone", "from within"})
+    void callThatProceedsAgainIsRolledBack(String how) {
+        inside.add(call -> {
+            Object result = call.proceed();
+            switch (how) {
+                case "twice" -> call.proceed();
+                case "three times" -> {
+                    catchThrowable(call::proceed);
+                    catchThrowable(call::proceed);
+                }
+                case "then as a clone" ->
+                    ((ProxyMethodInvocation) call).invocableClone().proceed();
+                default -> {}
+            }
+            return result;
+        });
+        inside.add(call -> {
+            if (how.equals("from within")) {
+                orders.calls.add(() -> proceed(call));
+            }
+            return call.proceed();
+        });
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("transactional"), "A-1"))
+                .withMessageContaining("was called more than once");
+
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    /** The method catches the exception of a second call, and names it as the failure of a message. */
+    @Test
+    void refusalThatABatchNamesIsNotSuppressedByItself() {
+        inside.add(call -> {
+            orders.calls.add(() -> BatchResult.allSucceeded().andFailed(0, catchThrowable(() -> proceed(call))));
+            return call.proceed();
+        });
+
+        assertCalledMoreThanOnce("batchParkedAfterOne", "A-1");
+    }
+
+    /** The transaction begins in the innermost proxy that claims keys: in the inner one, or around this advice. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void callOfAnOuterProxyThatProceedsTwiceIsMadeOnce(boolean innerClaims) {
+        ProxyFactory inner = new ProxyFactory(orders);
+        inner.setProxyTargetClass(true);
+        if (innerClaims) {
+            inner.addAdvisor(container.advisor);
+        }
+        ProxyFactory outer = new ProxyFactory(inner.getProxy());
+        outer.setProxyTargetClass(true);
+        outer.addAdvisor(container.advisor);
+        outer.addAdvice((MethodInterceptor) call -> {
+            call.proceed();
+            return call.proceed();
+        });
+        Called called = container.method(outer.getProxy(), "parkedAfterOne");
+
+        Throwable failure = catchThrowable(() -> container.call(called, "A-1"));
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly(innerClaims ? "committed" : "rolled back");
+        assertThat(container.store.parkings()).isEmpty();
+        if (innerClaims) {
+            assertThat(failure).isNull();
+        } else {
+            assertThat(failure).hasMessageContaining("was called more than once");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void callThatProceedsTwiceIsNotRepeatedOnceItsHandlerHasBeenStopped(String place) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        advise(place, call -> {
+            try {
+                return call.proceed();
+            } catch (IllegalStateException failure) {
+                delivery.get().stopHandler();
+                return call.proceed();
+            }
+        });
+        failing(new IllegalStateException("first"));
+
+        assertFails("single", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
     @Test
     void repeatedCallParksNoKeyOfABatch() {
         inside.add(ListenerInvocationTests::twice);
