@@ -48,7 +48,7 @@ class InvocationCostTests {
      * Spring's resolvers and proxies allocate most of the bytes.
      */
     @ParameterizedTest
-    @CsvSource({"single, 750", "batch, 2500"})
+    @CsvSource({"single, 600", "batch, 2500"})
     void invocationAllocatesLittleBesideThePipeline(String method, long most) throws Throwable {
         long pipeline = bytes(
                 method,
@@ -69,6 +69,8 @@ class InvocationCostTests {
             for (int index = 0; index < CALLS; index++) {
                 messages.addAll(container.polled(called, "A-" + index));
             }
+            // At the first call, Spring chooses the advice.
+            call.make(container, called, container.polled(called, "first").get(0));
             long before = THREADS.getCurrentThreadAllocatedBytes();
             for (Message<?> message : messages) {
                 call.make(container, called, message);
