@@ -44,12 +44,12 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
                 "its bean has an opaque proxy, whose advice is hidden, so that nothing can check it",
                 "leave out setOpaque(true) of the ProxyFactoryBean or automatic proxy creator");
         TargetSource exchanging = proxies.exchanging();
-        declared.refuseIf(
-                exchanging != null,
-                "its bean comes from a %s instead of a SingletonTargetSource, so it may be another one for each call, but a listener's container calls one object while it runs"
-                        .formatted(
-                                exchanging == null ? "" : exchanging.getClass().getName()),
-                "leave out the targetSource of the ProxyFactoryBean, or the customTargetSourceCreators of the automatic proxy creator, and move to another bean whatever needs them");
+        if (exchanging != null) {
+            throw declared.refused(
+                    "its bean comes from a %s instead of a SingletonTargetSource, so it may be another one for each call, but a listener's container calls one object while it runs"
+                            .formatted(exchanging.getClass().getName()),
+                    "leave out the targetSource of the ProxyFactoryBean, or the customTargetSourceCreators of the automatic proxy creator, and move to another bean whatever needs them");
+        }
         declared.refuseIf(
                 proxies.claiming() == null,
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",
