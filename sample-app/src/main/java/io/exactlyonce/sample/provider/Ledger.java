@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,19 +20,19 @@ final class Ledger {
     private final List<String> explained = new ArrayList<>();
     private final List<String> unexplained = new ArrayList<>();
     private final Map<String, Charge> byIdempotencyKey = new HashMap<>();
-    private final CrashEvidence evidence;
+    private final CrashEvidence evidence = new CrashEvidence();
 
-    Ledger(LongSupplier nanoClock) {
-        this.evidence = new CrashEvidence(nanoClock);
-    }
-
-    /** Charges an order, or returns the charge of an earlier request with this key. */
-    Charge charge(String orderId, String worker, @Nullable String idempotencyKey) {
+    /**
+     * Charges an order, or returns the charge of an earlier request with this key.
+     *
+     * @param inDoubt whether the request says that an earlier attempt may have charged
+     */
+    Charge charge(String orderId, String worker, @Nullable String idempotencyKey, boolean inDoubt) {
         lock.lock();
         try {
             Charge first = idempotencyKey == null ? null : byIdempotencyKey.get(idempotencyKey);
             if (first != null) {
-                return honour(first, orderId, worker);
+                return honour(first, orderId, worker, inDoubt);
             }
             Charge charge = new Charge("ch_" + (charges.size() + 1), orderId, worker);
             charges.add(charge);
@@ -41,16 +40,6 @@ final class Ledger {
                 byIdempotencyKey.put(idempotencyKey, charge);
             }
             return charge;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Notes that a worker's confirmation of an order is answered. The rest of the handler is short. */
-    void answered(String orderId, String worker) {
-        lock.lock();
-        try {
-            evidence.answered(orderId, worker);
         } finally {
             lock.unlock();
         }
@@ -76,11 +65,11 @@ final class Ledger {
         }
     }
 
-    private Charge honour(Charge first, String orderId, String worker) {
+    private Charge honour(Charge first, String orderId, String worker, boolean inDoubt) {
         if (!first.orderId().equals(orderId)) {
             throw new KeyReusedException(first.orderId(), orderId);
         }
-        (evidence.explains(first, worker) ? explained : unexplained).add(orderId);
+        (inDoubt && evidence.explains(first, worker) ? explained : unexplained).add(orderId);
         return first;
     }
 }

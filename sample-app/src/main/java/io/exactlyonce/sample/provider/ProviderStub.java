@@ -26,8 +26,8 @@ public final class ProviderStub implements AutoCloseable {
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    private final Ledger ledger = new Ledger(System::nanoTime);
-    private final Ledger shipments = new Ledger(System::nanoTime);
+    private final Ledger ledger = new Ledger();
+    private final Ledger shipments = new Ledger();
     private final AtomicInteger pending = new AtomicInteger();
     private final Function<String, Duration> mailDelay;
     private final ProviderObserver observer;
@@ -94,7 +94,7 @@ public final class ProviderStub implements AutoCloseable {
         try {
             String orderId = orderId(exchange);
             String worker = worker(exchange);
-            Charge charge = ledger.charge(orderId, worker, idempotencyKey(exchange));
+            Charge charge = ledger.charge(orderId, worker, idempotencyKey(exchange), isInDoubt(exchange));
             observer.charged(orderId, worker, charge.chargeId());
             answer(exchange, 200, Map.of("chargeId", charge.chargeId()));
         } catch (KeyReusedException e) {
@@ -104,7 +104,7 @@ public final class ProviderStub implements AutoCloseable {
 
     private void ship(HttpExchange exchange) throws IOException {
         String orderId = orderId(exchange);
-        Charge shipment = shipments.charge(orderId, worker(exchange), idempotencyKey(exchange));
+        Charge shipment = shipments.charge(orderId, worker(exchange), idempotencyKey(exchange), false);
         observer.shipped(orderId, shipment.chargeId());
         answer(exchange, 200, Map.of());
     }
@@ -119,7 +119,6 @@ public final class ProviderStub implements AutoCloseable {
     }
 
     private void answerConfirmation(HttpExchange exchange, String orderId, String worker) {
-        ledger.answered(orderId, worker);
         pending.decrementAndGet();
         observer.confirmationAnswered(orderId, worker);
         try {
@@ -145,6 +144,10 @@ public final class ProviderStub implements AutoCloseable {
     private static String worker(HttpExchange exchange) {
         String worker = exchange.getRequestHeaders().getFirst("Worker");
         return worker == null ? "unknown" : worker;
+    }
+
+    private static boolean isInDoubt(HttpExchange exchange) {
+        return Boolean.parseBoolean(exchange.getRequestHeaders().getFirst("In-Doubt"));
     }
 
     private static @Nullable String idempotencyKey(HttpExchange exchange) {

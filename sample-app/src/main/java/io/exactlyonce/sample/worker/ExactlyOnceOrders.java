@@ -41,7 +41,7 @@ class ExactlyOnceOrders {
             log.warn("{}: attempt {} after a crash; charging with the same key again", worker, claim.attempt());
         }
         claim.ensureHeld();
-        String chargeId = provider.charge(order, claim.downstreamKey());
+        String chargeId = provider.charge(order, claim.downstreamKey(), claim.isInDoubt());
         sqs.send(to -> to.queue(shipments)
                 .payload(new Shipment(order.orderId()))
                 .headers(claim.followUp("shipped").headers()));

@@ -29,7 +29,7 @@ class ExactlyOncePayouts {
             whenInDoubt = InDoubtPolicy.PARK)
     void payOut(Order payout, Claim claim) {
         claim.ensureHeld();
-        provider.charge(payout, claim.downstreamKey());
+        provider.charge(payout, claim.downstreamKey(), claim.isInDoubt());
         provider.sendConfirmation(payout);
     }
 }

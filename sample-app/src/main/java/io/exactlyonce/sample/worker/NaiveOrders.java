@@ -39,7 +39,7 @@ class NaiveOrders {
         if (isProcessed(order)) {
             return;
         }
-        String chargeId = provider.charge(order, null);
+        String chargeId = provider.charge(order, null, false);
         sqs.send(shipments, new Shipment(order.orderId()));
         provider.sendConfirmation(order);
         markProcessed(order, chargeId, stopwatch.millis());

@@ -27,11 +27,13 @@ class Provider {
      * Charges an order.
      *
      * @param idempotencyKey the key by which the provider recognises a repetition, or {@code null} to charge each time
+     * @param inDoubt whether an earlier attempt may have charged; the lab checks that only a crash makes a repetition
      * @return the charge's id
      */
-    String charge(Order order, @Nullable String idempotencyKey) {
+    String charge(Order order, @Nullable String idempotencyKey, boolean inDoubt) {
         ChargeReply reply = http.post()
                 .uri("/charges")
+                .header("In-Doubt", Boolean.toString(inDoubt))
                 .headers(headers -> {
                     if (idempotencyKey != null) {
                         headers.set("Idempotency-Key", idempotencyKey);

@@ -71,6 +71,7 @@ class ProviderStubTests {
                 post("/charges", "order-1")
                         .setHeader("Worker", "worker-2")
                         .header("Idempotency-Key", "k")
+                        .header("In-Doubt", "true")
                         .build(),
                 BodyHandlers.ofString());
 

@@ -3,6 +3,7 @@ package io.exactlyonce.sample.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Answers.RETURNS_DEEP_STUBS;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.RETURNS_SELF;
@@ -56,7 +57,7 @@ class ExactlyOnceOrdersTests {
 
     @BeforeEach
     void charge() {
-        given(provider.charge(any(), any())).willReturn("charge-1");
+        given(provider.charge(any(), any(), anyBoolean())).willReturn("charge-1");
     }
 
     /** SqsTemplate reads the options while the handler has its claim, and so does the mock. */
@@ -75,7 +76,7 @@ class ExactlyOnceOrdersTests {
 
         assertThat(first).wasHandled();
         assertThat(driver.redeliver(first)).wasSuppressed();
-        verify(provider, times(1)).charge(eq(ORDER), any());
+        verify(provider, times(1)).charge(eq(ORDER), any(), eq(false));
     }
 
     @Test
@@ -84,7 +85,9 @@ class ExactlyOnceOrdersTests {
 
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
         ArgumentCaptor<String> keys = ArgumentCaptor.forClass(String.class);
-        verify(provider, times(2)).charge(eq(ORDER), keys.capture());
+        ArgumentCaptor<Boolean> doubts = ArgumentCaptor.forClass(Boolean.class);
+        verify(provider, times(2)).charge(eq(ORDER), keys.capture(), doubts.capture());
+        assertThat(doubts.getAllValues()).containsExactly(false, true);
         List<String> used = keys.getAllValues();
         assertThat(used.get(0)).isNotBlank().isEqualTo(used.get(1));
     }
@@ -105,12 +108,12 @@ class ExactlyOnceOrdersTests {
         Delivered lost = driver.deliver(TestMessage.ofPayload(ORDER).loseClaim());
 
         assertThat(lost).wasAbandoned();
-        verify(provider, never()).charge(any(), any());
+        verify(provider, never()).charge(any(), any(), anyBoolean());
     }
 
     @Test
     void handlerThatIsStoppedWhileItChargesSendsNoConfirmation() {
-        given(provider.charge(any(), any())).willAnswer(call -> {
+        given(provider.charge(any(), any(), anyBoolean())).willAnswer(call -> {
             driver.loseClaim();
             new CountDownLatch(1).await();
             return "never";
