@@ -3,7 +3,9 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.withSettings;
 
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -14,11 +16,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.TargetSource;
+import org.springframework.aop.aspectj.AspectJPrecedenceInformation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -137,6 +143,28 @@ class AdviceRulesTests {
                 .doesNotThrowAnyException();
         assertThatCode(() -> check(proxy(new Listeners(), claiming, always(RETRY)), "plain"))
                 .doesNotThrowAnyException();
+    }
+
+    /** Resilience4j's {@code @Retry} is an aspect, and its bean has this name. */
+    @Test
+    void aspectThatRetriesWithinTheTransactionOfItsClaimIsRefused() {
+        assertThatThrownBy(() -> check(proxy(new Listeners(), claiming, aspect("retryAspect")), "inTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("each further attempt is in vain")
+                .hasMessageContaining("resilience4j.retry.retry-aspect-order");
+        assertThatCode(() -> check(proxy(new Listeners(), aspect("retryAspect"), claiming), "inTransaction"))
+                .doesNotThrowAnyException();
+        assertThatCode(() -> check(proxy(new Listeners(), claiming, aspect("bulkheadAspect")), "inTransaction"))
+                .doesNotThrowAnyException();
+    }
+
+    private static Advisor aspect(String name) {
+        PointcutAdvisor aspect =
+                mock(PointcutAdvisor.class, withSettings().extraInterfaces(AspectJPrecedenceInformation.class));
+        given(aspect.getPointcut()).willReturn(Pointcut.TRUE);
+        given(aspect.getAdvice()).willReturn((MethodInterceptor) MethodInvocation::proceed);
+        given(((AspectJPrecedenceInformation) aspect).getAspectName()).willReturn(name);
+        return aspect;
     }
 
     @Test
