@@ -4,11 +4,19 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.DefaultAdvisorChainFactory;
+import org.springframework.aop.framework.ReflectiveMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
@@ -22,10 +30,10 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Adds the three steps of a {@link ListenerInvocation}, as advice, to each {@link ExactlyOnceListener} method that
- * claims keys. This advisor itself is the second step. Spring adds it to the bean's proxy, before transactions and
- * nearly all other advice. When Spring Cloud AWS reads the listener, {@link #enclose} adds the first step before all
- * advice of the bean, and the last step after all advice.
+ * Adds the three steps of a {@link ListenerInvocation} to each {@link ExactlyOnceListener} method that claims keys. This
+ * advisor itself is the second step. Spring adds it to the bean's proxy, before transactions and nearly all other advice.
+ * When Spring Cloud AWS reads the listener, {@link #enclose} adds the first step before all advice of the bean. The first
+ * step replaces Spring's call object by a {@link ListenerCall}, whose end is the third step.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
@@ -35,44 +43,23 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
+    private final transient ObjectFactory<DeliveryPipeline> pipeline;
     private final transient ListenerModes modes;
-    private final Advisor first;
-    private final Advisor last;
-    private final Advisor again;
     private transient @Nullable BeanFactory beans;
-
-    /** A step of an invocation. */
-    @FunctionalInterface
-    private interface Step {
-
-        @Nullable Object take(ListenerInvocation invocation, MethodInvocation call) throws Throwable;
-    }
 
     /**
      * @param pipeline passes deliveries to handlers; created at the first message
      * @param modes the modes of listeners; observed listeners get no steps
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
+        this.pipeline = pipeline;
         this.modes = modes;
-        first = step((invocation, call) -> invocation.hasReachedAdvice()
-                ? call.proceed()
-                : answer(invocation.begin(call, pipeline.getObject()), call));
-        setAdvice(advice((invocation, call) -> answer(invocation.claim(call), call)));
-        last = step(ListenerInvocation::call);
-        again = step(ListenerInvocation::call);
+        setAdvice((MethodInterceptor) call -> {
+            ListenerInvocation invocation = ListenerInvocation.of(call);
+            return invocation == null ? DirectCall.make(call) : answer(invocation.claim(call), call);
+        });
         setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
         setOrder(ORDER);
-    }
-
-    private Advisor step(Step step) {
-        return new DefaultPointcutAdvisor(this, advice(step));
-    }
-
-    private static MethodInterceptor advice(Step step) {
-        return call -> {
-            ListenerInvocation invocation = ListenerInvocation.of(call);
-            return invocation == null ? DirectCall.make(call) : step.take(invocation, call);
-        };
     }
 
     /**
@@ -92,21 +79,15 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Adds the first step before all advice of each of the bean's proxies, and the last step behind it. Does nothing if
-     * they are there already.
+     * Adds the first step before all advice of each of the bean's proxies. Does nothing if it is there already.
      *
      * <p>In inner proxies, the first step only makes the invocation known to later steps, which may run on another
-     * thread. The last step is added twice, because it does not proceed: if advice proceeds a second time with the same
-     * call object, Spring continues behind the step that it has called last.
+     * thread.
      */
     void enclose(ListenerProxies proxies) {
         for (Advised proxy : proxies.all()) {
-            if (proxy.indexOf(first) < 0) {
-                proxy.addAdvisor(0, first);
-            }
-            if (proxy.indexOf(last) < 0) {
-                proxy.addAdvisor(last);
-                proxy.addAdvisor(again);
+            if (Arrays.stream(proxy.getAdvisors()).noneMatch(advisor -> advisor.getAdvice() instanceof FirstStep)) {
+                proxy.addAdvisor(0, new DefaultPointcutAdvisor(this, new FirstStep(proxy)));
             }
         }
     }
@@ -138,5 +119,81 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
             ListenerProxies.extendClass(beans);
         }
         return true;
+    }
+
+    /** Begins the invocation, and calls a proxy's other advice with a {@link ListenerCall}. */
+    private final class FirstStep implements MethodInterceptor {
+
+        private final Advised proxy;
+        private final Map<Method, Chain> chains = new ConcurrentHashMap<>();
+
+        FirstStep(Advised proxy) {
+            this.proxy = proxy;
+        }
+
+        @Override
+        public @Nullable Object invoke(MethodInvocation original) throws Throwable {
+            ListenerInvocation invocation = ListenerInvocation.of(original);
+            if (invocation == null) {
+                return DirectCall.make(original);
+            }
+            ListenerCall call = new ListenerCall(invocation, (ProxyMethodInvocation) original, behind(original));
+            return invocation.hasReachedAdvice()
+                    ? call.proceed()
+                    : answer(invocation.begin(call, pipeline.getObject()), call);
+        }
+
+        /** Returns the advice behind this step. An application may add advice to its proxy at any time. */
+        private List<Object> behind(MethodInvocation call) {
+            Advisor[] advisors = proxy.getAdvisors();
+            Chain chain = chains.get(call.getMethod());
+            if (chain == null || !Arrays.equals(chain.advisors, advisors)) {
+                List<Object> all = DefaultAdvisorChainFactory.INSTANCE.getInterceptorsAndDynamicInterceptionAdvice(
+                        proxy, call.getMethod(), targetClass(call));
+                chain = new Chain(advisors, List.copyOf(all.subList(all.indexOf(this) + 1, all.size())));
+                chains.put(call.getMethod(), chain);
+            }
+            return chain.behind;
+        }
+    }
+
+    /** The advice around a method, behind the first step of a proxy that has these advisors. */
+    private static final class Chain {
+
+        private final Advisor[] advisors;
+        private final List<Object> behind;
+
+        Chain(Advisor[] advisors, List<Object> behind) {
+            this.advisors = advisors;
+            this.behind = behind;
+        }
+    }
+
+    /**
+     * A call of a listener's method through the advice of one proxy. When all advice has proceeded, the third step
+     * follows, instead of the method itself. The third step could not be advice: if advice proceeds more than once with
+     * the same call object, Spring skips the advice that it has already called. Clones of this call are such calls, too.
+     */
+    static final class ListenerCall extends ReflectiveMethodInvocation {
+
+        private final ListenerInvocation invocation;
+
+        private ListenerCall(ListenerInvocation invocation, ProxyMethodInvocation call, List<Object> advice) {
+            super(call.getProxy(), call.getThis(), call.getMethod(), call.getArguments(), targetClass(call), advice);
+            this.invocation = invocation;
+        }
+
+        ListenerInvocation invocation() {
+            return invocation;
+        }
+
+        @Override
+        protected @Nullable Object invokeJoinpoint() throws Throwable {
+            return invocation.call(this);
+        }
+    }
+
+    private static Class<?> targetClass(MethodInvocation call) {
+        return Objects.requireNonNull(call.getThis()).getClass();
     }
 }

@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.pipeline.TransactionalHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor.ListenerCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -35,15 +36,15 @@ import org.springframework.messaging.Message;
  * <li>{@link #claim} runs before nearly all advice. With {@code effects = DATABASE}, this step begins the transaction
  * in which the keys are claimed. If advice retries, each attempt gets a new transaction. If the bean has several
  * proxies, the transaction begins in only one of them ({@link ListenerProxies#beginning}).
- * <li>{@link #call} runs after all advice. This step calls the method if the keys are still held. Otherwise this step
- * throws an exception.
+ * <li>{@link #call} runs after all advice, each time that advice proceeds. This step calls the method if the keys are
+ * still held. Otherwise this step throws an exception.
  * </ol>
  *
  * <p>With {@code effects = DATABASE}, {@link TransactionCalls} rolls the transaction back if the method is called more
  * than once in it, or has failed, whatever advice within the transaction answers.
  *
  * <p>The steps must find this object. A thread local carries it to the proxy's first step. Later steps may run on
- * another thread, so Spring's call object carries it to them.
+ * another thread, so the call object carries it to them.
  */
 final class ListenerInvocation implements Handler {
 
@@ -64,8 +65,6 @@ final class ListenerInvocation implements Handler {
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
-
-    private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
     /** The name under which AspectJ stores the method's arguments in Spring's call object. */
     private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
@@ -131,18 +130,17 @@ final class ListenerInvocation implements Handler {
      * instead of a container.
      */
     static @Nullable ListenerInvocation of(MethodInvocation call) {
-        if (!(call instanceof ProxyMethodInvocation proxied)) {
-            return null;
-        }
-        if (proxied.getUserAttribute(ATTRIBUTE) instanceof ListenerInvocation known) {
-            return known;
+        if (call instanceof ListenerCall known) {
+            return known.invocation();
         }
         ListenerInvocation entering = ENTERING.get();
-        if (entering == null || entering.proxy != proxied.getProxy() || !entering.isOf(proxied)) {
+        if (entering == null
+                || !(call instanceof ProxyMethodInvocation proxied)
+                || entering.proxy != proxied.getProxy()
+                || !entering.isOf(call)) {
             return null;
         }
         leave();
-        proxied.setUserAttribute(ATTRIBUTE, entering);
         return entering;
     }
 
@@ -271,11 +269,10 @@ final class ListenerInvocation implements Handler {
      * of them does this.
      */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
-        if (!hasReachedAdvice()) {
+        if (!(call instanceof ListenerCall proxied)) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
         }
         TransactionalHandler each = transactions;
-        ProxyMethodInvocation proxied = (ProxyMethodInvocation) call;
         if (each != null && !handler.beginsIn(proxied.getProxy())) {
             return call.proceed();
         }
@@ -288,7 +285,7 @@ final class ListenerInvocation implements Handler {
      * Spring's call object works only once. So each attempt uses a clone. {@link ExposeInvocationInterceptor} passes
      * the clone to advice that asks for the current call.
      */
-    private @Nullable Object callInTransaction(ProxyMethodInvocation call, List<Delivery> admitted) throws Throwable {
+    private @Nullable Object callInTransaction(ListenerCall call, List<Delivery> admitted) throws Throwable {
         hold(admitted);
         // A failure of an earlier transaction is undone, and is no answer to a call that this one refuses.
         latestFailure = null;
@@ -316,10 +313,7 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /**
-     * Calls the proxy's target directly, instead of by {@code proceed}, so that a further {@code proceed} of the advice
-     * comes to this step again.
-     */
+    /** Calls the proxy's target: the bean, or the bean's next proxy. */
     private static @Nullable Object invoke(MethodInvocation call) throws Throwable {
         return AopUtils.invokeJoinpointUsingReflection(call.getThis(), call.getMethod(), call.getArguments());
     }

@@ -933,7 +933,7 @@ class ListenerInvocationTests {
                 .satisfies(thrown -> assertThat(thrown.getSuppressed()).isEmpty());
     }
 
-    /** Spring skips all advice that it has already called for the same call object, and our own steps are advice. */
+    /** Spring skips all advice that it has already called for the same call object. */
     @ParameterizedTest
     @ValueSource(strings = {"twice", "three times", "then as a clone", "from within"})
     void callThatProceedsAgainIsRolledBack(String how) {
