@@ -5,6 +5,7 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -124,6 +125,9 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     /** Begins the invocation, and calls a proxy's other advice with a {@link ListenerCall}. */
     private final class FirstStep implements MethodInterceptor {
 
+        /** Equal advisors may have different advice. */
+        private static final Comparator<Advisor> BY_IDENTITY = (one, other) -> one == other ? 0 : 1;
+
         private final Advised proxy;
         private final Map<Method, Chain> chains = new ConcurrentHashMap<>();
 
@@ -147,7 +151,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         private List<Object> behind(MethodInvocation call) {
             Advisor[] advisors = proxy.getAdvisors();
             Chain chain = chains.get(call.getMethod());
-            if (chain == null || !Arrays.equals(chain.advisors, advisors)) {
+            if (chain == null || !Arrays.equals(chain.advisors, advisors, BY_IDENTITY)) {
                 List<Object> all = DefaultAdvisorChainFactory.INSTANCE.getInterceptorsAndDynamicInterceptionAdvice(
                         proxy, call.getMethod(), targetClass(call));
                 chain = new Chain(advisors, List.copyOf(all.subList(all.indexOf(this) + 1, all.size())));

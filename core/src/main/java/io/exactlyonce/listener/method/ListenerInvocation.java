@@ -61,10 +61,15 @@ final class ListenerInvocation implements Handler {
     /** Value of {@link #elsewhere} if the invocation has ended because advice has failed. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
+    /** Value of {@link #elsewhere} while the method runs on the invocation's own thread. Never completes. */
+    private static final CompletableFuture<@Nullable Object> HERE = new CompletableFuture<>();
+
     /** Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be another object for each message. */
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
             AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
+
+    private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
     /** The name under which AspectJ stores the method's arguments in Spring's call object. */
     private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
@@ -86,8 +91,8 @@ final class ListenerInvocation implements Handler {
 
     /**
      * Future of the method's latest call on another thread; {@code null} if there was no such call. The future
-     * completes when the call ends. After the invocation has ended, the value is {@link #RETURNED} or {@link #FAILED}
-     * instead.
+     * completes when the call ends. While the method runs on this invocation's thread, the value is {@link #HERE}.
+     * After the invocation has ended, it is {@link #RETURNED} or {@link #FAILED}.
      */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
@@ -133,14 +138,19 @@ final class ListenerInvocation implements Handler {
         if (call instanceof ListenerCall known) {
             return known.invocation();
         }
+        if (!(call instanceof ProxyMethodInvocation proxied)) {
+            return null;
+        }
+        if (proxied.getUserAttribute(ATTRIBUTE) instanceof ListenerInvocation known) {
+            return known;
+        }
         ListenerInvocation entering = ENTERING.get();
-        if (entering == null
-                || !(call instanceof ProxyMethodInvocation proxied)
-                || entering.proxy != proxied.getProxy()
-                || !entering.isOf(call)) {
+        if (entering == null || entering.proxy != proxied.getProxy() || !entering.isOf(call)) {
             return null;
         }
         leave();
+        // Advice that was added before the first step later may call a clone, which comes to the first step again.
+        proxied.setUserAttribute(ATTRIBUTE, entering);
         return entering;
     }
 
@@ -331,11 +341,10 @@ final class ListenerInvocation implements Handler {
             return requireTransaction().call(call);
         }
         if (Thread.currentThread() == thread) {
-            requireHeld();
-            return tryOnce(call);
+            return workHere(call);
         }
         CompletableFuture<@Nullable Object> work = new CompletableFuture<>();
-        if (!beginElsewhere(work)) {
+        if (!beginCall(work)) {
             // The invocation has ended since this method began.
             return isPostponed() ? work(call) : throwRefusal();
         }
@@ -352,7 +361,25 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    private boolean beginElsewhere(CompletableFuture<@Nullable Object> work) {
+    private @Nullable Object workHere(MethodInvocation call) throws Throwable {
+        if (!beginCall(HERE)) {
+            throw refusal();
+        }
+        try {
+            requireHeld();
+            return tryOnce(call);
+        } finally {
+            elsewhere = null;
+        }
+    }
+
+    /**
+     * Registers a call of the method.
+     *
+     * @return whether the invocation has not ended
+     * @throws IllegalStateException if an earlier call still runs
+     */
+    private boolean beginCall(CompletableFuture<@Nullable Object> work) {
         CompletableFuture<@Nullable Object> latest;
         do {
             latest = elsewhere;
@@ -361,7 +388,7 @@ final class ListenerInvocation implements Handler {
             }
             if (latest != null && !latest.isDone()) {
                 throw new IllegalStateException(
-                        ("%s is called on thread '%s' while an earlier call of it still runs on another one, so its effect would "
+                        ("%s is called on thread '%s' while an earlier call of it still runs, so its effect would "
                                         + "happen twice; let the advice around it wait for a call before it makes the next one")
                                 .formatted(
                                         handler.method(), Thread.currentThread().getName()));

@@ -709,7 +709,7 @@ class ListenerInvocationTests {
             assertThatThrownBy(() -> other.submit(() -> proceed(second)).get())
                     .rootCause()
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("while an earlier call of it still runs on another one");
+                    .hasMessageContaining("while an earlier call of it still runs");
             other.shutdown();
             mayEnd.countDown();
             return first.get();
@@ -718,6 +718,52 @@ class ListenerInvocationTests {
         assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
 
         assertThat(orders.handled).containsExactly("A-1");
+    }
+
+    /** A time limit calls the handler in a pool, and its fallback calls it again on the container's thread. */
+    @Test
+    void secondCallOnTheContainersThreadWhileTheFirstStillRunsIsNotMade() throws Exception {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
+        orders.calls.add(() -> {
+            started.countDown();
+            mayEnd.await();
+            return "shipped";
+        });
+        inside.add(call -> {
+            MethodInvocation second = ((ProxyMethodInvocation) call).invocableClone();
+            Future<Object> first = pool.submit(() -> proceed(call));
+            started.await();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> proceed(second))
+                    .withMessageContaining("while an earlier call of it still runs");
+            mayEnd.countDown();
+            return first.get();
+        });
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
+    @Test
+    void secondCallWhileTheFirstStillRunsOnTheContainersThreadIsNotMade() throws Exception {
+        inside.add(call -> {
+            MethodInvocation second = ((ProxyMethodInvocation) call).invocableClone();
+            orders.calls.add(() -> {
+                assertThatThrownBy(() -> pool.submit(() -> proceed(second)).get())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("while an earlier call of it still runs");
+                return "shipped";
+            });
+            return call.proceed();
+        });
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertCompletedOnce("A-1");
     }
 
     @Test

@@ -15,13 +15,17 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.messaging.Message;
 
 /**
@@ -211,6 +215,61 @@ class RepeatedProceedTests {
 
         assertThat(orders.handled).hasSize(tries);
         assertThat(container.transactions).hasSize(name.equals("external") ? 0 : tries);
+    }
+
+    /** Advice that is added at the first place comes before the library's first step, and so makes Spring's own calls. */
+    @ParameterizedTest
+    @ValueSource(strings = {"external", "transactional"})
+    void adviceThatIsAddedBeforeAllOtherAdviceMayRepeatClones(String name) throws Exception {
+        Object inner = container.proxy(orders, outside, inside);
+        ProxyFactory outer = new ProxyFactory(inner);
+        outer.setProxyTargetClass(true);
+        outer.addAdvisor(container.advisor);
+        Called called = container.method(outer.getProxy(), name);
+        ((Advised) inner).addAdvice(0, (MethodInterceptor) call -> {
+            catchThrowable(() -> ((ProxyMethodInvocation) call).invocableClone().proceed());
+            return ((ProxyMethodInvocation) call).invocableClone().proceed();
+        });
+        failing(1);
+
+        container.call(called, "A-1");
+
+        assertThat(orders.handled).hasSize(2);
+        assertThat(container.transactions)
+                .isEqualTo(name.equals("external") ? List.of() : List.of("rolled back", "committed"));
+    }
+
+    @Test
+    void adviceThatReplacesEqualAdviceRuns() throws Exception {
+        record Naming(String name, List<String> names) implements MethodInterceptor {
+
+            @Override
+            public Object invoke(MethodInvocation call) throws Throwable {
+                names.add(name);
+                return call.proceed();
+            }
+
+            @Override
+            public boolean equals(Object other) {
+                return other instanceof Naming;
+            }
+
+            @Override
+            public int hashCode() {
+                return 1;
+            }
+        }
+        List<String> names = new ArrayList<>();
+        inside.add(new Naming("old", names));
+        Advised bean = (Advised) container.proxy(orders, outside, inside);
+        Called called = container.method(bean, "external");
+        container.call(called, "A-1");
+        Advisor old = bean.getAdvisors()[bean.getAdvisorCount() - 1];
+        bean.replaceAdvisor(old, new DefaultPointcutAdvisor(new Naming("new", names)));
+
+        container.call(called, "A-2");
+
+        assertThat(names).containsExactly("old", "new");
     }
 
     @Test
