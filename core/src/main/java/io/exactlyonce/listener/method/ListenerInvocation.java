@@ -55,19 +55,19 @@ final class ListenerInvocation implements Handler {
      */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** Value of {@link #elsewhere} if the invocation has ended because all advice has returned. */
+    /** Value of {@link #latestCall} if the invocation has ended because all advice has returned. */
     private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
 
-    /** Value of {@link #elsewhere} if the invocation has ended because advice has failed. */
+    /** Value of {@link #latestCall} if the invocation has ended because advice has failed. */
     private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
 
-    /** Value of {@link #elsewhere} while the method runs on the invocation's own thread. Never completes. */
+    /** Value of {@link #latestCall} while the method runs on the invocation's own thread. Never completes. */
     private static final CompletableFuture<@Nullable Object> HERE = new CompletableFuture<>();
 
-    /** Changes {@link #elsewhere} atomically. An {@code AtomicReference} would be another object for each message. */
+    /** Changes {@link #latestCall} atomically. An {@code AtomicReference} would be another object for each message. */
     @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
-            AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
+    private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> LATEST_CALL =
+            AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "latestCall");
 
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
@@ -90,11 +90,11 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Exception latestFailure;
 
     /**
-     * Future of the method's latest call on another thread; {@code null} if there was no such call. The future
-     * completes when the call ends. While the method runs on this invocation's thread, the value is {@link #HERE}.
-     * After the invocation has ended, it is {@link #RETURNED} or {@link #FAILED}.
+     * Future of the method's latest call, which completes when that call ends. {@link #HERE} while the method runs on
+     * this invocation's thread, and {@code null} after that. {@link #RETURNED} or {@link #FAILED} after the invocation
+     * has ended.
      */
-    private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
+    private volatile @Nullable CompletableFuture<@Nullable Object> latestCall;
 
     /** @param messages the message, or all messages of a batch */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
@@ -235,18 +235,18 @@ final class ListenerInvocation implements Handler {
      * @return the future of the running method; {@code null} if the invocation is now marked as ended
      */
     private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
-        CompletableFuture<@Nullable Object> latest = elsewhere;
+        CompletableFuture<@Nullable Object> latest = latestCall;
         while (latest == null || latest.isDone()) {
-            if (ELSEWHERE.compareAndSet(this, latest, how)) {
+            if (LATEST_CALL.compareAndSet(this, latest, how)) {
                 return null;
             }
-            latest = elsewhere;
+            latest = latestCall;
         }
         return latest;
     }
 
     private boolean hasEnded() {
-        CompletableFuture<?> latest = elsewhere;
+        CompletableFuture<?> latest = latestCall;
         return latest == RETURNED || latest == FAILED;
     }
 
@@ -369,7 +369,7 @@ final class ListenerInvocation implements Handler {
             requireHeld();
             return tryOnce(call);
         } finally {
-            elsewhere = null;
+            latestCall = null;
         }
     }
 
@@ -382,7 +382,7 @@ final class ListenerInvocation implements Handler {
     private boolean beginCall(CompletableFuture<@Nullable Object> work) {
         CompletableFuture<@Nullable Object> latest;
         do {
-            latest = elsewhere;
+            latest = latestCall;
             if (hasEnded()) {
                 return false;
             }
@@ -393,7 +393,7 @@ final class ListenerInvocation implements Handler {
                                 .formatted(
                                         handler.method(), Thread.currentThread().getName()));
             }
-        } while (!ELSEWHERE.compareAndSet(this, latest, work));
+        } while (!LATEST_CALL.compareAndSet(this, latest, work));
         return true;
     }
 
@@ -446,7 +446,7 @@ final class ListenerInvocation implements Handler {
      */
     private boolean isPostponed() {
         return transactions == null
-                && elsewhere == RETURNED
+                && latestCall == RETURNED
                 && (held.get(0).isCompleted() || areHeld())
                 && !held.get(0).call().hasWorked();
     }

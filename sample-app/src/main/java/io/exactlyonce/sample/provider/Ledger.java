@@ -2,8 +2,10 @@ package io.exactlyonce.sample.provider;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * later requests get the same charge as their answer, and a key with another order is refused. The ledger notes for
  * each repeated request whether a crash explains it, because a key that prevents many charges hides that claims do not
  * work.
+ *
+ * <p>A crash explains a request whose claim is in doubt, if the worker that made the charge was killed, and another
+ * worker sends the request. One crash explains one further attempt, so it counts once for each order. Any other repeat
+ * means that a handler ran although its key was held or completed. The provider cannot see whether a worker was killed
+ * before or after it completed the key, but the claim tells.
  */
 final class Ledger {
 
@@ -20,7 +27,7 @@ final class Ledger {
     private final List<String> explained = new ArrayList<>();
     private final List<String> unexplained = new ArrayList<>();
     private final Map<String, Charge> byIdempotencyKey = new HashMap<>();
-    private final CrashEvidence evidence = new CrashEvidence();
+    private final Set<String> killed = new HashSet<>();
 
     /**
      * Charges an order, or returns the charge of an earlier request with this key.
@@ -45,11 +52,11 @@ final class Ledger {
         }
     }
 
-    /** Notes that a worker is killed, with the orders that it handles. */
+    /** Notes that a worker is killed. */
     void killed(String worker) {
         lock.lock();
         try {
-            evidence.killed(worker);
+            killed.add(worker);
         } finally {
             lock.unlock();
         }
@@ -69,7 +76,11 @@ final class Ledger {
         if (!first.orderId().equals(orderId)) {
             throw new KeyReusedException(first.orderId(), orderId);
         }
-        (inDoubt && evidence.explains(first, worker) ? explained : unexplained).add(orderId);
+        boolean byCrash = inDoubt
+                && killed.contains(first.worker())
+                && !first.worker().equals(worker)
+                && !explained.contains(orderId);
+        (byCrash ? explained : unexplained).add(orderId);
         return first;
     }
 }
