@@ -1,5 +1,6 @@
 package io.exactlyonce.hostile;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -52,6 +53,27 @@ class HostileReaderIT {
 
     /** Renewal is due at half of the lease at the latest. */
     private static final Duration LATE = Duration.ofSeconds(LEASE_SECONDS / 3);
+
+    /**
+     * What readers ask for, and the status of its answer if nobody else reads. The claim of {@code old-1} is too old to
+     * be found by its hash.
+     */
+    private static final Map<String, Integer> PATHS = Map.ofEntries(
+            entry("/exactlyonce?scope=orders&keyHash=0000000000000000", 404),
+            entry("/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-1").keyHash(), 404),
+            entry(
+                    "/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-" + ROWS / 20 * 20).keyHash(),
+                    200),
+            entry("/exactlyonce?scope=nobodys&keyHash=ffffffffffffffff", 404),
+            entry("/exactlyonce?scope=orders&key=old-2", 200),
+            entry("/exactlyonce?scope=orders&key=none", 404),
+            entry("/exactlyonce", 200),
+            entry("/exactlyonce/overview", 200),
+            entry("/exactlyonce/overview?scope=orders&limit=1000", 200),
+            entry("/exactlyonce/parked?scope=orders&limit=1000", 200),
+            entry("/exactlyonce/parked?error=java.lang.NoSuchFieldError&limit=1000", 200),
+            entry("/exactlyonce/dead-letters?listener=quick", 200),
+            entry("/health/claims", 200));
 
     private static final SqsServer SQS = SqsServer.shared();
 
@@ -133,14 +155,16 @@ class HostileReaderIT {
             await().until(() -> application.claims("HELD") == 0);
             assertThat(IS_INTERRUPTED).isFalse();
             assertThat(CALLS.values()).extracting(AtomicInteger::get).containsOnly(1);
-            assertThat(answers)
-                    .extracting(Answered::status)
-                    .contains(200, 404, 503)
-                    .isSubsetOf(200, 404, 503);
+            assertThat(answers).extracting(Answered::status).contains(200, 503).isSubsetOf(200, 404, 503);
             assertThat(answers)
                     .filteredOn(answer -> answer.status() == 503)
                     .extracting(Answered::hasRetryAfter)
                     .containsOnly(true);
+            // Which reader wins the one lookup at a time is luck; a reader that repeats alone has an answer.
+            PATHS.forEach((path, status) -> await(path)
+                    .untilAsserted(() -> assertThat(ask(actuator(application), path))
+                            .returns(status, Answered::status)
+                            .returns(false, Answered::hasRetryAfter)));
         }
     }
 
@@ -160,22 +184,8 @@ class HostileReaderIT {
     }
 
     private void read(TestApplication application, Queue<Answered> answers) {
-        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
-        String actuator = "http://127.0.0.1:" + port + "/actuator";
-        List<String> paths = List.of(
-                "/exactlyonce?scope=orders&keyHash=0000000000000000",
-                "/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-1").keyHash(),
-                "/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-" + ROWS / 20 * 20).keyHash(),
-                "/exactlyonce?scope=nobodys&keyHash=ffffffffffffffff",
-                "/exactlyonce?scope=orders&key=old-2",
-                "/exactlyonce?scope=orders&key=none",
-                "/exactlyonce",
-                "/exactlyonce/overview",
-                "/exactlyonce/overview?scope=orders&limit=1000",
-                "/exactlyonce/parked?scope=orders&limit=1000",
-                "/exactlyonce/parked?error=java.lang.NoSuchFieldError&limit=1000",
-                "/exactlyonce/dead-letters?listener=quick",
-                "/health/claims");
+        String actuator = actuator(application);
+        List<String> paths = List.copyOf(PATHS.keySet());
         for (int reader = 0; reader < READERS; reader++) {
             String path = paths.get(reader % paths.size());
             threads.execute(() -> {
@@ -184,6 +194,11 @@ class HostileReaderIT {
                 }
             });
         }
+    }
+
+    private static String actuator(TestApplication application) {
+        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+        return "http://127.0.0.1:" + port + "/actuator";
     }
 
     private Answered ask(String actuator, String path) {
