@@ -55,7 +55,7 @@ class HostileReaderIT {
     private static final Duration LATE = Duration.ofSeconds(LEASE_SECONDS / 3);
 
     /**
-     * What readers ask for, and the status of its answer if nobody else reads. The claim of {@code old-1} is too old to
+     * Requests of the readers, and the status of each answer if nobody else reads. The claim of {@code old-1} is too old to
      * be found by its hash.
      */
     private static final Map<String, Integer> PATHS = Map.ofEntries(
