@@ -35,9 +35,13 @@ class CatchOfEverythingTests {
             1,
             "delivery/pipeline/Reconciling.java",
             1,
-            // A call of a handler within a transaction, and of the advice around it, whose failures are thrown again.
+            // A call of a handler within a transaction, and two of the advice around it, whose failures are thrown
+            // again.
             "listener/method/ListenerInvocation.java",
-            2,
+            3,
+            // A call of advice on another thread.
+            "delivery/MethodCalls.java",
+            1,
             "operations/ActionExecutor.java",
             1,
             "result/StoredResults.java",

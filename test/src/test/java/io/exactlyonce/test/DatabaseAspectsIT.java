@@ -12,6 +12,10 @@ import io.exactlyonce.servers.ExactlyOnceServers;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
@@ -32,13 +36,14 @@ import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
 
-/** AspectJ's aspects around handlers with effects in the database: nothing of a call that failed is committed. */
+/** AspectJ's aspects around handlers that write to the database: no half of a call is committed, and none is lost. */
 @Tag("ci")
 class DatabaseAspectsIT {
 
     /** Counts the calls for each order. */
     static class Calls {
         private final Map<String, Integer> ofOrders = new ConcurrentHashMap<>();
+        private final CountDownLatch limitIsOver = new CountDownLatch(1);
     }
 
     /** Each order's first call fails after the first of its two writes. */
@@ -86,6 +91,16 @@ class DatabaseAspectsIT {
         @ExactlyOnceListener(queueNames = "observed", key = "#order", mode = ClaimMode.OBSERVE)
         void observedAndRepeated(String order) {
             sellOrFail(order);
+        }
+
+        /** The first call reaches its time limit before it ends, and its commit fails. */
+        @Transactional
+        @ExactlyOnceListener(queueNames = "limited", key = "#order")
+        void limited(String order) throws InterruptedException {
+            if (sell(order) == 1) {
+                jdbc.sql("INSERT INTO ticket VALUES (1), (1)").update();
+                calls.limitIsOver.await();
+            }
         }
 
         @ExactlyOnceListener(queueNames = "hidden", key = "#order", effects = Effects.DATABASE)
@@ -152,9 +167,46 @@ class DatabaseAspectsIT {
         }
     }
 
+    /** Calls the handler on another thread, and waits for it for a short time. */
+    @Aspect
+    @Order(0)
+    static class LimitsTime implements AutoCloseable {
+
+        private final ExecutorService threads = Executors.newCachedThreadPool();
+        private final Calls calls;
+
+        LimitsTime(Calls calls) {
+            this.calls = calls;
+        }
+
+        @Around("execution(* *.limited(..))")
+        Object limit(ProceedingJoinPoint point) throws Exception {
+            try {
+                return threads.submit(() -> proceed(point)).get(50, TimeUnit.MILLISECONDS);
+            } finally {
+                calls.limitIsOver.countDown();
+            }
+        }
+
+        private static Object proceed(ProceedingJoinPoint point) throws Exception {
+            try {
+                return point.proceed();
+            } catch (Exception failure) {
+                throw failure;
+            } catch (Throwable error) {
+                throw new AssertionError(error);
+            }
+        }
+
+        @Override
+        public void close() {
+            threads.shutdownNow();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({Calls.class, Shop.class, RepeatsInside.class, RepeatsOutside.class, Hides.class})
+    @Import({Calls.class, Shop.class, RepeatsInside.class, RepeatsOutside.class, Hides.class, LimitsTime.class})
     static class Application {}
 
     private static ConfigurableApplicationContext application;
@@ -169,6 +221,8 @@ class DatabaseAspectsIT {
         jdbc = application.getBean(JdbcClient.class);
         calls = application.getBean(Calls.class);
         jdbc.sql("CREATE TABLE sale (order_id text, step text)").update();
+        jdbc.sql("CREATE TABLE ticket (number int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+                .update();
     }
 
     @AfterAll
@@ -176,13 +230,17 @@ class DatabaseAspectsIT {
         application.close();
     }
 
-    /** A second call in the same transaction would leave "paid" twice, and an answer instead of it "paid" alone. */
+    /**
+     * A second call in the same transaction would leave "paid" twice, and an answer instead of it "paid" alone. If a
+     * message is deleted before the application's own transaction commits, neither is there.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {
                 "repeated-inside",
                 "repeated-around-transactional",
                 "repeated-outside",
+                "limited",
                 "hidden",
                 "hidden.fifo",
                 "hidden-batch"

@@ -192,6 +192,11 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         }
 
         @Override
+        public @Nullable Object proceed() throws Throwable {
+            return invocation.isElsewhere() ? invocation.elsewhere(super::proceed) : super.proceed();
+        }
+
+        @Override
         protected @Nullable Object invokeJoinpoint() throws Throwable {
             return invocation.call(this);
         }

@@ -3,6 +3,7 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.MethodCalls;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.pipeline.TransactionalHandler;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,20 +55,6 @@ final class ListenerInvocation implements Handler {
      */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
-    /** Value of {@link #latestCall} if the invocation has ended because all advice has returned. */
-    private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
-
-    /** Value of {@link #latestCall} if the invocation has ended because advice has failed. */
-    private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
-
-    /** Value of {@link #latestCall} while the method runs on the invocation's own thread. Never completes. */
-    private static final CompletableFuture<@Nullable Object> HERE = new CompletableFuture<>();
-
-    /** Changes {@link #latestCall} atomically. An {@code AtomicReference} would be another object for each message. */
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> LATEST_CALL =
-            AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "latestCall");
-
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
     /** The name under which AspectJ stores the method's arguments in Spring's call object. */
@@ -76,12 +62,12 @@ final class ListenerInvocation implements Handler {
 
     private final DeliveryHandlerMethod handler;
     private final List<Message<?>> messages;
-    private final Thread thread = Thread.currentThread();
+    private final MethodCalls calls;
     private @Nullable Object proxy;
 
     private List<Delivery> deliveries = List.of();
     private @Nullable ProxyMethodInvocation outermost;
-    private @Nullable Exception outermostFailure;
+    private @Nullable Throwable outermostFailure;
     private @Nullable TransactionalHandler transactions;
 
     private volatile List<Delivery> held = List.of();
@@ -89,17 +75,11 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable TransactionCalls inTransaction;
     private volatile @Nullable Exception latestFailure;
 
-    /**
-     * Future of the method's latest call, which completes when that call ends. {@link #HERE} while the method runs on
-     * this invocation's thread, and {@code null} after that. {@link #RETURNED} or {@link #FAILED} after the invocation
-     * has ended.
-     */
-    private volatile @Nullable CompletableFuture<@Nullable Object> latestCall;
-
     /** @param messages the message, or all messages of a batch */
     ListenerInvocation(DeliveryHandlerMethod handler, List<Message<?>> messages) {
         this.handler = handler;
         this.messages = messages;
+        this.calls = new MethodCalls(handler.method());
     }
 
     List<Message<?>> messages() {
@@ -208,8 +188,8 @@ final class ListenerInvocation implements Handler {
         Object returned;
         try {
             returned = call.proceed();
-        } catch (Exception failure) {
-            CompletableFuture<?> work = end(FAILED);
+        } catch (Throwable failure) {
+            CompletableFuture<?> work = calls.end(false);
             if (work == null) {
                 throw failure;
             }
@@ -217,37 +197,17 @@ final class ListenerInvocation implements Handler {
             return work;
         }
         if (returned instanceof CompletionStage) {
-            return returned;
+            CompletableFuture<?> answer = MethodCalls.future(returned);
+            return answer == null ? returned : calls.endWith(answer, this::requireClaimed);
         }
         requireClaimed();
-        CompletableFuture<?> work = end(RETURNED);
+        CompletableFuture<?> work = calls.end(true);
         return work == null ? requireFuture(returned) : work;
     }
 
     private void hold(List<Delivery> admitted) {
         held = admitted;
         admitted.get(0).call().awaitWork();
-    }
-
-    /**
-     * Marks the invocation as ended, unless the method still runs on another thread.
-     *
-     * @return the future of the running method; {@code null} if the invocation is now marked as ended
-     */
-    private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
-        CompletableFuture<@Nullable Object> latest = latestCall;
-        while (latest == null || latest.isDone()) {
-            if (LATEST_CALL.compareAndSet(this, latest, how)) {
-                return null;
-            }
-            latest = latestCall;
-        }
-        return latest;
-    }
-
-    private boolean hasEnded() {
-        CompletableFuture<?> latest = latestCall;
-        return latest == RETURNED || latest == FAILED;
     }
 
     /**
@@ -309,6 +269,19 @@ final class ListenerInvocation implements Handler {
         }
     }
 
+    /**
+     * Returns whether advice is about to be called on another thread than the container's. With {@code effects =
+     * DATABASE}, such a call is refused anyway.
+     */
+    boolean isElsewhere() {
+        return transactions == null && calls.isElsewhere();
+    }
+
+    /** Calls the remaining advice of a proxy, and the method, on another thread than the container's. */
+    @Nullable Object elsewhere(MethodCalls.Advice advice) throws Throwable {
+        return calls.elsewhere(advice);
+    }
+
     /** Runs the third step, after all advice of a proxy. Calls the method, or the bean's next proxy. */
     @Nullable Object call(MethodInvocation call) throws Throwable {
         Object target = Objects.requireNonNull(call.getThis());
@@ -340,65 +313,22 @@ final class ListenerInvocation implements Handler {
         if (transactions != null) {
             return requireTransaction().call(call);
         }
-        if (Thread.currentThread() == thread) {
-            return workHere(call);
-        }
-        CompletableFuture<@Nullable Object> work = new CompletableFuture<>();
-        if (!beginCall(work)) {
+        if (!calls.begin()) {
             // The invocation has ended since this method began.
             return isPostponed() ? work(call) : throwRefusal();
         }
+        Object returned = null;
         try {
             requireHeld();
-            Object returned = tryOnce(call);
-            end(work, returned, null);
+            returned = tryOnce(call);
             return returned;
-        } catch (Exception failure) {
-            end(work, null, failure);
-            throw failure;
         } finally {
-            work.completeExceptionally(new IllegalStateException("The handler ended with an error"));
+            calls.leaveMethod(returned);
         }
-    }
-
-    private @Nullable Object workHere(MethodInvocation call) throws Throwable {
-        if (!beginCall(HERE)) {
-            throw refusal();
-        }
-        try {
-            requireHeld();
-            return tryOnce(call);
-        } finally {
-            latestCall = null;
-        }
-    }
-
-    /**
-     * Registers a call of the method.
-     *
-     * @return whether the invocation has not ended
-     * @throws IllegalStateException if an earlier call still runs
-     */
-    private boolean beginCall(CompletableFuture<@Nullable Object> work) {
-        CompletableFuture<@Nullable Object> latest;
-        do {
-            latest = latestCall;
-            if (hasEnded()) {
-                return false;
-            }
-            if (latest != null && !latest.isDone()) {
-                throw new IllegalStateException(
-                        ("%s is called on thread '%s' while an earlier call of it still runs, so its effect would "
-                                        + "happen twice; let the advice around it wait for a call before it makes the next one")
-                                .formatted(
-                                        handler.method(), Thread.currentThread().getName()));
-            }
-        } while (!LATEST_CALL.compareAndSet(this, latest, work));
-        return true;
     }
 
     private void requireHeld() throws Exception {
-        if (hasEnded() || !areHeld() || !held.get(0).call().beginWork()) {
+        if (!areHeld() || !held.get(0).call().beginWork()) {
             throw refusal();
         }
     }
@@ -420,17 +350,6 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    private static void end(
-            CompletableFuture<@Nullable Object> work, @Nullable Object returned, @Nullable Throwable failure) {
-        if (failure != null) {
-            work.completeExceptionally(failure);
-        } else if (returned instanceof CompletionStage<?> stage) {
-            stage.whenComplete((result, failed) -> end(work, result, failed));
-        } else {
-            work.complete(returned);
-        }
-    }
-
     private boolean areHeld() {
         for (Delivery delivery : held) {
             if (!delivery.attempt().mayWork()) {
@@ -446,7 +365,7 @@ final class ListenerInvocation implements Handler {
      */
     private boolean isPostponed() {
         return transactions == null
-                && latestCall == RETURNED
+                && calls.hasReturned()
                 && (held.get(0).isCompleted() || areHeld())
                 && !held.get(0).call().hasWorked();
     }

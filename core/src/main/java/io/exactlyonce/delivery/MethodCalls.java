@@ -1,0 +1,302 @@
+package io.exactlyonce.delivery;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of a handler's method for one delivery or one batch. Advice may call the method several times, and on threads
+ * of its own. One call runs at a time:
+ *
+ * <ul>
+ *   <li>A call on the container's thread runs until the method has returned, and until its future has completed.
+ *   <li>A call on another thread runs until that thread has left all advice, because advice such as a transaction may
+ *       fail after the method. Advice on that thread may repeat the method meanwhile.
+ * </ul>
+ *
+ * <p>Thread-safe.
+ */
+public final class MethodCalls {
+
+    /** Value of {@link #latest} if no call may begin any more, because all advice has returned. */
+    private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
+
+    /** Value of {@link #latest} if no call may begin any more, for any other reason. */
+    private static final CompletableFuture<@Nullable Object> ENDED = CompletableFuture.completedFuture(null);
+
+    /** Value of {@link #latest} while the method runs on the container's thread. Never completes. */
+    private static final CompletableFuture<@Nullable Object> HERE = new CompletableFuture<>();
+
+    /** Set while a thread that is not the container's is inside advice. */
+    private static final ThreadLocal<@Nullable OtherThread> OTHER = new ThreadLocal<>();
+
+    /** Changes {@link #latest} atomically. An {@code AtomicReference} would be another object for each message. */
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<MethodCalls, CompletableFuture> LATEST =
+            AtomicReferenceFieldUpdater.newUpdater(MethodCalls.class, CompletableFuture.class, "latest");
+
+    private final Object method;
+    private final Thread thread = Thread.currentThread();
+
+    /**
+     * The latest call, which is done when the call has ended: {@link #HERE}, an {@link OtherThread}, or the future that
+     * the method has returned. {@code null} before the first call, and after a call without a future.
+     */
+    private volatile @Nullable CompletableFuture<?> latest;
+
+    /** @param method its {@code toString()} names the method in exceptions */
+    public MethodCalls(Object method) {
+        this.method = method;
+    }
+
+    /** Advice, and the method behind it. */
+    @FunctionalInterface
+    public interface Advice {
+
+        @Nullable Object proceed() throws Throwable;
+    }
+
+    /** One thread's way through advice and method. Completes when the thread has left all advice. */
+    private static final class OtherThread extends CompletableFuture<@Nullable Object> {
+
+        private final MethodCalls calls;
+        private boolean hasBegun;
+        private boolean isInMethod;
+        private @Nullable CompletableFuture<?> work;
+
+        OtherThread(MethodCalls calls) {
+            this.calls = calls;
+        }
+    }
+
+    /** Returns whether the current thread is about to enter advice for the container on another thread. */
+    public boolean isElsewhere() {
+        return Thread.currentThread() != thread && other() == null;
+    }
+
+    private @Nullable OtherThread other() {
+        OtherThread other = Thread.currentThread() == thread ? null : OTHER.get();
+        return other != null && other.calls == this ? other : null;
+    }
+
+    /** Calls advice on another thread than the container's. */
+    public @Nullable Object elsewhere(Advice advice) throws Throwable {
+        OtherThread before = OTHER.get();
+        OtherThread other = new OtherThread(this);
+        OTHER.set(other);
+        try {
+            Object returned = advice.proceed();
+            leave(other, future(returned), returned, null);
+            return returned;
+        } catch (Throwable failure) {
+            leave(other, null, null, failure);
+            throw failure;
+        } finally {
+            if (before == null) {
+                OTHER.remove();
+            } else {
+                OTHER.set(before);
+            }
+        }
+    }
+
+    /**
+     * Ends the call of another thread. If {@link #end} has returned that call, the container waits for it: until the
+     * future that the advice has returned and the method's own are done.
+     */
+    private void leave(
+            OtherThread other,
+            @Nullable CompletableFuture<?> answer,
+            @Nullable Object returned,
+            @Nullable Throwable failure) {
+        CompletableFuture<?> work = isRunning(other.work) ? other.work : null;
+        if (!other.hasBegun || LATEST.compareAndSet(this, other, work)) {
+            return;
+        }
+        if (answer != null) {
+            whenDone(answer, (result, failed) -> leave(other, null, result, failed));
+        } else if (work != null) {
+            whenDone(work, (result, failed) -> transfer(other, result, failed));
+        } else {
+            transfer(other, returned, failure);
+        }
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // The action completes another future, which somebody awaits.
+    private static void whenDone(
+            CompletableFuture<?> future, BiConsumer<@Nullable Object, @Nullable Throwable> action) {
+        future.whenComplete(action);
+    }
+
+    private static void transfer(
+            CompletableFuture<@Nullable Object> to, @Nullable Object result, @Nullable Throwable failure) {
+        if (failure == null) {
+            to.complete(result);
+        } else {
+            to.completeExceptionally(failure);
+        }
+    }
+
+    /**
+     * Begins a call of the method, on the current thread.
+     *
+     * @return whether the call may be made; false after {@link #end}
+     * @throws IllegalStateException if an earlier call still runs
+     */
+    public boolean begin() {
+        OtherThread other = other();
+        if (other != null && other.hasBegun) {
+            if (other.isInMethod || isRunning(other.work)) {
+                throw stillRuns();
+            }
+        } else if (!beginCall(other == null ? HERE : other)) {
+            return false;
+        }
+        if (other != null) {
+            other.hasBegun = true;
+            other.isInMethod = true;
+        }
+        return true;
+    }
+
+    private boolean beginCall(CompletableFuture<@Nullable Object> call) {
+        CompletableFuture<?> before;
+        do {
+            before = latest;
+            if (before == RETURNED || before == ENDED) {
+                return false;
+            }
+            if (isRunning(before)) {
+                throw stillRuns();
+            }
+        } while (!LATEST.compareAndSet(this, before, call));
+        return true;
+    }
+
+    private static boolean isRunning(@Nullable CompletableFuture<?> call) {
+        return call != null && !call.isDone();
+    }
+
+    private IllegalStateException stillRuns() {
+        return new IllegalStateException(
+                ("%s is called on thread '%s' while an earlier call of it still runs, so its effect would happen twice; let the "
+                                + "advice around it wait for a call before it makes the next one")
+                        .formatted(method, Thread.currentThread().getName()));
+    }
+
+    /**
+     * The method that {@link #begin} announced has ended.
+     *
+     * @param returned what the method has returned; {@code null} if it has thrown
+     */
+    public void leaveMethod(@Nullable Object returned) {
+        OtherThread other = other();
+        if (other == null) {
+            latest = future(returned);
+        } else {
+            other.isInMethod = false;
+            other.work = future(returned);
+        }
+    }
+
+    /**
+     * Lets no further call begin. The thread of a running call may still repeat it.
+     *
+     * @param hasReturned whether all advice has returned, and not failed
+     * @return the running call; {@code null} if there is none
+     */
+    public @Nullable CompletableFuture<?> end(boolean hasReturned) {
+        CompletableFuture<?> running;
+        CompletableFuture<?> before;
+        do {
+            before = latest;
+            running = isRunning(before) ? before : null;
+        } while (!LATEST.compareAndSet(this, before, hasReturned && running == null ? RETURNED : ENDED));
+        return running;
+    }
+
+    /** Returns whether all advice has returned. */
+    public boolean hasReturned() {
+        return latest == RETURNED;
+    }
+
+    /**
+     * Returns the future behind an answer.
+     *
+     * @return {@code null} if the answer is none, or cannot become a {@code CompletableFuture}
+     */
+    public static @Nullable CompletableFuture<?> future(@Nullable Object answer) {
+        try {
+            return answer instanceof CompletionStage<?> stage ? stage.toCompletableFuture() : null;
+        } catch (RuntimeException none) {
+            return null;
+        }
+    }
+
+    /**
+     * Ends the calls when the future that advice has returned completes. Advice may end its future earlier than the
+     * method's, for example with {@code orTimeout}.
+     *
+     * @param check throws an exception if the advice may not answer yet
+     * @return completes like the answer; if a call still runs then, like that call. Cancelling this future cancels the
+     *     answer, or that call
+     */
+    public CompletableFuture<?> endWith(CompletableFuture<?> answer, Runnable check) {
+        Ending ending = new Ending(answer);
+        whenDone(answer, (result, failure) -> end(ending, result, failure == null ? failureOf(check) : failure));
+        return ending;
+    }
+
+    private static @Nullable Throwable failureOf(Runnable check) {
+        try {
+            check.run();
+            return null;
+        } catch (RuntimeException failure) {
+            return failure;
+        }
+    }
+
+    private void end(Ending ending, @Nullable Object result, @Nullable Throwable failure) {
+        CompletableFuture<?> work = end(failure == null);
+        if (work == null) {
+            transfer(ending, result, failure);
+        } else {
+            ending.await(work);
+        }
+    }
+
+    /** Completes when the answer is done, and then the call that runs. */
+    private static final class Ending extends CompletableFuture<@Nullable Object> {
+
+        private CompletableFuture<?> awaited;
+        private boolean isCancelled;
+
+        Ending(CompletableFuture<?> answer) {
+            awaited = answer;
+        }
+
+        void await(CompletableFuture<?> work) {
+            boolean wasCancelled;
+            synchronized (this) {
+                awaited = work;
+                wasCancelled = isCancelled;
+            }
+            whenDone(work, (result, failure) -> transfer(this, result, failure));
+            if (wasCancelled) {
+                work.cancel(true);
+            }
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterrupt) {
+            CompletableFuture<?> running;
+            synchronized (this) {
+                isCancelled = true;
+                running = awaited;
+            }
+            return running.cancel(mayInterrupt);
+        }
+    }
+}
