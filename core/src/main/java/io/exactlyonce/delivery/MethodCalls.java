@@ -94,11 +94,7 @@ public final class MethodCalls {
             leave(other, null, null, failure);
             throw failure;
         } finally {
-            if (before == null) {
-                OTHER.remove();
-            } else {
-                OTHER.set(before);
-            }
+            OTHER.set(before);
         }
     }
 
@@ -112,7 +108,7 @@ public final class MethodCalls {
             @Nullable Object returned,
             @Nullable Throwable failure) {
         CompletableFuture<?> work = isRunning(other.work) ? other.work : null;
-        if (!other.hasBegun || LATEST.compareAndSet(this, other, work)) {
+        if (LATEST.compareAndSet(this, other, work)) {
             return;
         }
         if (answer != null) {

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -129,6 +130,117 @@ class MethodCallsTests {
             assertThat(shared.begin()).isFalse();
         }
         assertThat(running).isLessThan(ROUNDS);
+    }
+
+    /** Begins a call on another thread, which the container then stops waiting for, and returns that call. */
+    private CompletableFuture<?> abandoned(@Nullable Object returned, @Nullable Object answer) throws Exception {
+        CompletableFuture<CompletableFuture<?>> running = new CompletableFuture<>();
+        Future<Object> call = pool.submit(() -> {
+            try {
+                return calls.elsewhere(() -> {
+                    calls.begin();
+                    calls.leaveMethod(returned);
+                    running.complete(calls.end(true));
+                    if (answer instanceof Throwable failure) {
+                        throw failure;
+                    }
+                    return answer;
+                });
+            } catch (IllegalArgumentException failure) {
+                return failure;
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        assertThat(call.get(10, TimeUnit.SECONDS)).isSameAs(answer);
+        assertThat(calls.hasReturned()).isFalse();
+        return running.join();
+    }
+
+    @Test
+    void threadThatNobodyAwaitsEndsWithItsAnswer() throws Exception {
+        assertThat(abandoned("shipped", "told").join()).isEqualTo("told");
+    }
+
+    @Test
+    void threadThatNobodyAwaitsEndsWithItsFailure() throws Exception {
+        IllegalArgumentException failure = new IllegalArgumentException("no such carrier");
+
+        assertThat(abandoned("shipped", failure).handle((result, thrown) -> thrown))
+                .isCompletedWithValue(failure);
+    }
+
+    @Test
+    void threadThatNobodyAwaitsEndsWithTheFutureOfItsAdvice() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        CompletableFuture<String> answer = new CompletableFuture<>();
+
+        CompletableFuture<?> running = abandoned(work, answer);
+        work.complete("shipped");
+        assertThat(running).isNotDone();
+        answer.complete("told");
+
+        assertThat(running.join()).isEqualTo("told");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void threadThatNobodyAwaitsEndsNotBeforeTheFutureOfTheMethod(boolean isFuture) throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+
+        CompletableFuture<?> running =
+                abandoned(work, isFuture ? CompletableFuture.completedFuture("fallback") : "fallback");
+        assertThat(running).isNotDone();
+        work.complete("shipped");
+
+        assertThat(running.join()).isEqualTo("shipped");
+    }
+
+    @Test
+    void methodThatIsEnteredAgainOnItsThreadIsRefused() throws Exception {
+        assertThatThrownBy(() -> elsewhere(this::beginTwice))
+                .hasRootCauseInstanceOf(IllegalStateException.class)
+                .hasStackTraceContaining("while an earlier call of it still runs");
+    }
+
+    private Object beginTwice() throws Exception {
+        try {
+            return calls.elsewhere(() -> calls.begin() && calls.begin());
+        } catch (Exception failure) {
+            throw failure;
+        } catch (Throwable error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    @Test
+    void threadMayWorkForTwoContainers() throws Exception {
+        ExecutorService single = Executors.newSingleThreadExecutor();
+        MethodCalls others = new MethodCalls("Parcels.handle");
+
+        single.submit(() -> calledWithin(others)).get(10, TimeUnit.SECONDS);
+
+        assertThat(single.submit(calls::isElsewhere).get(10, TimeUnit.SECONDS))
+                .as("the thread has left")
+                .isTrue();
+        single.shutdown();
+        assertThat(calls.end(true)).isNull();
+        assertThat(others.end(true)).isNull();
+    }
+
+    private Object calledWithin(MethodCalls others) {
+        try {
+            return calls.elsewhere(() -> {
+                assertThat(handle(others, null)).isEqualTo(true);
+                assertThat(calls.isElsewhere()).as("the thread is inside").isFalse();
+                assertThat(others.isElsewhere()).isTrue();
+                assertThat(calls.begin()).isTrue();
+                calls.leaveMethod(null);
+                return "shipped";
+            });
+        } catch (Throwable failure) {
+            throw new AssertionError(failure);
+        }
     }
 
     @ParameterizedTest

@@ -269,12 +269,9 @@ final class ListenerInvocation implements Handler {
         }
     }
 
-    /**
-     * Returns whether advice is about to be called on another thread than the container's. With {@code effects =
-     * DATABASE}, such a call is refused anyway.
-     */
+    /** Returns whether advice is about to be called on another thread than the container's. */
     boolean isElsewhere() {
-        return transactions == null && calls.isElsewhere();
+        return calls.isElsewhere();
     }
 
     /** Calls the remaining advice of a proxy, and the method, on another thread than the container's. */
