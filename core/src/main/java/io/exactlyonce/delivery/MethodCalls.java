@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A call on the container's thread runs until the method has returned, and until its future has completed.
  *   <li>A call on another thread runs until that thread has left all advice, because advice such as a transaction may
- *       fail after the method. Advice on that thread may repeat the method meanwhile.
+ *       fail after the method. Advice on that thread may repeat the method meanwhile. Another thread may do so after the
+ *       method has failed.
  * </ul>
  *
  * <p>Thread-safe.
@@ -38,7 +39,12 @@ public final class MethodCalls {
             AtomicReferenceFieldUpdater.newUpdater(MethodCalls.class, CompletableFuture.class, "latest");
 
     private final Object method;
-    private final Thread thread = Thread.currentThread();
+
+    /**
+     * The container's thread; {@code null} after that thread has left all advice, because advice may use it later like any
+     * other. Only that thread changes this field, and whether others see the change makes no difference.
+     */
+    private @Nullable Thread thread = Thread.currentThread();
 
     /**
      * The latest call, which is done when the call has ended: {@link #HERE}, an {@link OtherThread}, or the future that
@@ -58,26 +64,97 @@ public final class MethodCalls {
         @Nullable Object proceed() throws Throwable;
     }
 
-    /** One thread's way through advice and method. Completes when the thread has left all advice. */
+    /**
+     * One thread's way through advice and method. Completes when the thread has left all advice, unless nobody waits for
+     * that.
+     */
     private static final class OtherThread extends CompletableFuture<@Nullable Object> {
 
         private final MethodCalls calls;
         private boolean hasBegun;
         private boolean isInMethod;
+        private boolean hasFailed;
+        private boolean hasLeft;
+
+        /** The future of the method, or another thread that repeats the method after it has failed. */
         private @Nullable CompletableFuture<?> work;
+
+        /** The thread that was the first to call the method, if this one repeats it. */
+        private @Nullable OtherThread repeated;
 
         OtherThread(MethodCalls calls) {
             this.calls = calls;
+        }
+
+        synchronized @Nullable CompletableFuture<?> running() {
+            return isRunning(work) ? work : null;
+        }
+
+        synchronized void enterMethod() {
+            if (isInMethod || isRunning(work)) {
+                throw calls.stillRuns();
+            }
+            hasBegun = true;
+            isInMethod = true;
+        }
+
+        synchronized void leaveMethod(@Nullable CompletableFuture<?> future, boolean isFailure) {
+            isInMethod = false;
+            hasFailed = isFailure;
+            work = future;
+        }
+
+        /** Lets another thread call the method, if it has failed and this thread has not left. */
+        synchronized boolean letRepeat(OtherThread next) {
+            CompletableFuture<?> latest = work;
+            boolean mayRepeat = hasFailed || (latest != null && latest.isCompletedExceptionally());
+            if (hasLeft || isInMethod || isRunning(latest) || !mayRepeat) {
+                return false;
+            }
+            work = next;
+            next.repeated = this;
+            return true;
+        }
+
+        private synchronized void hasRepeated(OtherThread next) {
+            if (work == next) {
+                work = next.running();
+                hasFailed = next.hasFailed;
+            }
+        }
+
+        /** Returns whether others may call the method now. Otherwise, the container waits for this thread. */
+        synchronized boolean leave() {
+            hasLeft = true;
+            OtherThread first = repeated;
+            if (first != null) {
+                first.hasRepeated(this);
+            }
+            return LATEST.compareAndSet(calls, this, running());
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterrupt) {
+            boolean isCancelled = super.cancel(mayInterrupt);
+            CompletableFuture<?> running = running();
+            if (isCancelled && running != null) {
+                running.cancel(mayInterrupt);
+            }
+            return isCancelled;
         }
     }
 
     /** Returns whether the current thread is about to enter advice for the container on another thread. */
     public boolean isElsewhere() {
-        return Thread.currentThread() != thread && other() == null;
+        return !isContainers() && other() == null;
+    }
+
+    private boolean isContainers() {
+        return Thread.currentThread() == thread;
     }
 
     private @Nullable OtherThread other() {
-        OtherThread other = Thread.currentThread() == thread ? null : OTHER.get();
+        OtherThread other = isContainers() ? null : OTHER.get();
         return other != null && other.calls == this ? other : null;
     }
 
@@ -102,15 +179,15 @@ public final class MethodCalls {
      * Ends the call of another thread. If {@link #end} has returned that call, the container waits for it: until the
      * future that the advice has returned and the method's own are done.
      */
-    private void leave(
+    private static void leave(
             OtherThread other,
             @Nullable CompletableFuture<?> answer,
             @Nullable Object returned,
             @Nullable Throwable failure) {
-        CompletableFuture<?> work = isRunning(other.work) ? other.work : null;
-        if (LATEST.compareAndSet(this, other, work)) {
+        if (other.leave()) {
             return;
         }
+        CompletableFuture<?> work = other.running();
         if (answer != null) {
             whenDone(answer, (result, failed) -> leave(other, null, result, failed));
         } else if (work != null) {
@@ -143,16 +220,12 @@ public final class MethodCalls {
      */
     public boolean begin() {
         OtherThread other = other();
-        if (other != null && other.hasBegun) {
-            if (other.isInMethod || isRunning(other.work)) {
-                throw stillRuns();
-            }
-        } else if (!beginCall(other == null ? HERE : other)) {
+        boolean isRepeated = other != null && other.hasBegun;
+        if (!isRepeated && !beginCall(other == null ? HERE : other)) {
             return false;
         }
         if (other != null) {
-            other.hasBegun = true;
-            other.isInMethod = true;
+            other.enterMethod();
         }
         return true;
     }
@@ -165,7 +238,12 @@ public final class MethodCalls {
                 return false;
             }
             if (isRunning(before)) {
-                throw stillRuns();
+                if (before instanceof OtherThread first && call instanceof OtherThread next && first.letRepeat(next)) {
+                    return true;
+                }
+                if (before == latest) {
+                    throw stillRuns();
+                }
             }
         } while (!LATEST.compareAndSet(this, before, call));
         return true;
@@ -185,16 +263,31 @@ public final class MethodCalls {
     /**
      * The method that {@link #begin} announced has ended.
      *
-     * @param returned what the method has returned; {@code null} if it has thrown
+     * @param future the future that the method has returned, if any
+     * @param hasFailed whether the method has thrown an exception
      */
-    public void leaveMethod(@Nullable Object returned) {
+    public void leaveMethod(@Nullable CompletableFuture<?> future, boolean hasFailed) {
         OtherThread other = other();
         if (other == null) {
-            latest = future(returned);
+            latest = future;
         } else {
-            other.isInMethod = false;
-            other.work = future(returned);
+            other.leaveMethod(future, hasFailed);
         }
+    }
+
+    /**
+     * Returns a future for advice that completes like the method's. If advice ends it, for example with {@code
+     * orTimeout}, the method's own does not end.
+     */
+    public static CompletableFuture<?> mirror(CompletableFuture<?> work) {
+        CompletableFuture<@Nullable Object> mirror = new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterrupt) {
+                return work.cancel(mayInterrupt);
+            }
+        };
+        whenDone(work, (result, failure) -> transfer(mirror, result, failure));
+        return mirror;
     }
 
     /**
@@ -204,6 +297,9 @@ public final class MethodCalls {
      * @return the running call; {@code null} if there is none
      */
     public @Nullable CompletableFuture<?> end(boolean hasReturned) {
+        if (isContainers()) {
+            thread = null;
+        }
         CompletableFuture<?> running;
         CompletableFuture<?> before;
         do {
@@ -240,6 +336,7 @@ public final class MethodCalls {
      *     answer, or that call
      */
     public CompletableFuture<?> endWith(CompletableFuture<?> answer, Runnable check) {
+        thread = null;
         Ending ending = new Ending(answer);
         whenDone(answer, (result, failure) -> end(ending, result, failure == null ? failureOf(check) : failure));
         return ending;

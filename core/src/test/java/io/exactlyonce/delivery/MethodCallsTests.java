@@ -45,7 +45,7 @@ class MethodCallsTests {
             return calls.elsewhere(() -> {
                 boolean mayBegin = calls.begin();
                 if (mayBegin) {
-                    calls.leaveMethod(returned);
+                    calls.leaveMethod(MethodCalls.future(returned), false);
                 }
                 return returned == null ? mayBegin : returned;
             });
@@ -57,11 +57,11 @@ class MethodCallsTests {
     @Test
     void callsOnDifferentThreadsMayFollowEachOther() throws Exception {
         assertThat(calls.begin()).isTrue();
-        calls.leaveMethod("shipped");
+        calls.leaveMethod(null, false);
         assertThat(elsewhere(() -> handle(calls, null))).isEqualTo(true);
         assertThat(elsewhere(() -> handle(calls, null))).isEqualTo(true);
         assertThat(calls.begin()).isTrue();
-        calls.leaveMethod(null);
+        calls.leaveMethod(null, false);
 
         assertThat(calls.end(true)).isNull();
         assertThat(calls.hasReturned()).isTrue();
@@ -99,7 +99,7 @@ class MethodCallsTests {
                 }
                 barrier.await();
                 if (isMade) {
-                    shared.leaveMethod(null);
+                    shared.leaveMethod(null, false);
                 }
                 return isMade;
             }));
@@ -139,7 +139,7 @@ class MethodCallsTests {
             try {
                 return calls.elsewhere(() -> {
                     calls.begin();
-                    calls.leaveMethod(returned);
+                    calls.leaveMethod(MethodCalls.future(returned), false);
                     running.complete(calls.end(true));
                     if (answer instanceof Throwable failure) {
                         throw failure;
@@ -235,7 +235,7 @@ class MethodCallsTests {
                 assertThat(calls.isElsewhere()).as("the thread is inside").isFalse();
                 assertThat(others.isElsewhere()).isTrue();
                 assertThat(calls.begin()).isTrue();
-                calls.leaveMethod(null);
+                calls.leaveMethod(null, false);
                 return "shipped";
             });
         } catch (Throwable failure) {
@@ -257,7 +257,7 @@ class MethodCallsTests {
     void endBesideAFutureReturnsIt() {
         CompletableFuture<String> work = new CompletableFuture<>();
         calls.begin();
-        calls.leaveMethod(work);
+        calls.leaveMethod(work, false);
 
         assertThatIllegalStateException()
                 .isThrownBy(calls::begin)
@@ -278,7 +278,7 @@ class MethodCallsTests {
             }
         };
         calls.begin();
-        calls.leaveMethod(stubborn);
+        calls.leaveMethod(stubborn, false);
         CompletableFuture<String> answer = stubborn.thenApply(result -> result);
 
         CompletableFuture<?> ending = calls.endWith(answer, () -> {});
@@ -294,7 +294,7 @@ class MethodCallsTests {
     void cancellationReachesTheCallAfterTheAnswer() {
         CompletableFuture<String> work = new CompletableFuture<>();
         calls.begin();
-        calls.leaveMethod(work);
+        calls.leaveMethod(work, false);
 
         CompletableFuture<?> ending = calls.endWith(CompletableFuture.completedFuture("fallback"), () -> {});
         ending.cancel(true);

@@ -314,14 +314,30 @@ final class ListenerInvocation implements Handler {
             // The invocation has ended since this method began.
             return isPostponed() ? work(call) : throwRefusal();
         }
-        Object returned = null;
+        CompletableFuture<?> future = null;
+        boolean hasFailed = true;
         try {
             requireHeld();
-            returned = tryOnce(call);
-            return returned;
+            Object returned = tryOnce(call);
+            hasFailed = false;
+            future = MethodCalls.future(returned);
+            return forAdvice(returned, future, call);
         } finally {
-            calls.leaveMethod(returned);
+            calls.leaveMethod(future, hasFailed);
         }
+    }
+
+    /**
+     * Returns what advice gets in place of the method's answer. If that is a future, advice must not end it: its end is
+     * that of the handler's work.
+     */
+    private static @Nullable Object forAdvice(
+            @Nullable Object returned, @Nullable CompletableFuture<?> future, MethodInvocation call) {
+        return future != null
+                        && !future.isDone()
+                        && call.getMethod().getReturnType().isAssignableFrom(CompletableFuture.class)
+                ? MethodCalls.mirror(future)
+                : returned;
     }
 
     private void requireHeld() throws Exception {

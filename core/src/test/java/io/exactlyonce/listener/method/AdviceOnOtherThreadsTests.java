@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -53,6 +56,12 @@ class AdviceOnOtherThreadsTests {
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         CompletableFuture<String> later(String order) throws Exception {
             return (CompletableFuture<String>) next(order, CompletableFuture.completedFuture("shipped"));
+        }
+
+        @SuppressWarnings("unchecked")
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        CompletionStage<String> staged(String order) throws Exception {
+            return (CompletionStage<String>) next(order, CompletableFuture.completedStage("shipped"));
         }
 
         private Object next(String order, Object otherwise) throws Exception {
@@ -410,6 +419,167 @@ class AdviceOnOtherThreadsTests {
 
         assertCompleted();
         assertThat(orders.handled).hasSize(2);
+    }
+
+    /** Advice may end the future that it gets, such as with {@code orTimeout}, but not the handler's own. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void adviceCannotEndTheFutureOfTheHandler(boolean isFallback) throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        AtomicReference<CompletableFuture<Object>> given = new AtomicReference<>();
+        orders.calls.add(() -> work);
+        inside.add(call -> {
+            given.set(future(call.proceed()));
+            return given.get();
+        });
+
+        call("later");
+        if (isFallback) {
+            given.get().complete("fallback");
+        } else {
+            given.get().completeExceptionally(new TimeoutException("too slow"));
+        }
+        assertStillHandled();
+        work.complete("shipped");
+
+        assertCompleted();
+    }
+
+    @Test
+    void adviceMayCancelTheFutureOfTheHandler() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        orders.calls.add(() -> work);
+        inside.add(call -> {
+            CompletableFuture<Object> given = future(call.proceed());
+            given.cancel(true);
+            return given;
+        });
+
+        call("later");
+
+        assertThat(work).isCancelled();
+        assertReleasedFor(CancellationException.class);
+    }
+
+    /** The stage that the handler returns is no {@code CompletableFuture}, so its end is seen by a copy. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void stageMayBeReplacedAndRetried(boolean isRetry) throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        orders.calls.add(() -> CompletableFuture.completedStage("order").thenCompose(order -> work));
+        inside.add(call -> {
+            CompletionStage<?> first = (CompletionStage<?>) call.proceed();
+            return first.<Object>thenApply(result -> result).exceptionallyCompose(failure -> {
+                try {
+                    return isRetry ? stage(proceed(call)) : CompletableFuture.completedStage("fallback");
+                } catch (Exception refused) {
+                    return CompletableFuture.failedStage(refused);
+                }
+            });
+        });
+
+        call("staged");
+        work.completeExceptionally(new IllegalStateException("not connected"));
+
+        assertCompleted();
+        assertThat(orders.handled).hasSize(isRetry ? 2 : 1);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static CompletionStage<Object> stage(@Nullable Object returned) {
+        return (CompletionStage<Object>) returned;
+    }
+
+    /** The pool's threads are also the container's. */
+    @Test
+    void containersThreadMayBeTheOtherThreadOfItsOwnCallLater() throws Exception {
+        ExecutorService only = Executors.newSingleThreadExecutor();
+        AtomicReference<CompletableFuture<Object>> limited = new AtomicReference<>();
+        inside.add(call -> {
+            limited.set(CompletableFuture.supplyAsync(
+                            () -> {
+                                try {
+                                    return future(proceed(call));
+                                } catch (Exception failure) {
+                                    throw new CompletionException(failure);
+                                }
+                            },
+                            only)
+                    .thenCompose(work -> work));
+            return limited.get();
+        });
+        orders.calls.add(slowly(() -> CompletableFuture.completedFuture("shipped")));
+
+        only.submit(() -> call("later")).get();
+        awaitLatch(started);
+        limited.get().completeExceptionally(new TimeoutException("too slow"));
+        assertStillHandled();
+        mayEnd.countDown();
+
+        assertCompleted();
+        only.shutdown();
+        assertThat(only.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** A retry on yet another thread, which the thread of the first call waits for. */
+    @ParameterizedTest
+    @ValueSource(strings = {"now", "later"})
+    void anotherThreadMayRepeatACallThatHasFailed(String name) throws Exception {
+        orders.calls.add(() -> {
+            if (name.equals("now")) {
+                throw new IllegalStateException("not connected");
+            }
+            return CompletableFuture.failedFuture(new IllegalStateException("not connected"));
+        });
+        inside.add(call -> pool.submit(() -> proceed(call)).get());
+        inside.add(call -> {
+            assertThat(catchThrowable(() -> future(proceed(call)).join())).hasStackTraceContaining("not connected");
+            return pool.submit(() -> proceed(call)).get();
+        });
+
+        call(name);
+
+        assertCompleted();
+        assertThat(orders.handled).hasSize(2);
+    }
+
+    @Test
+    void anotherThreadMayNotRepeatACallThatMayStillCommit() throws Exception {
+        inside.add(call -> pool.submit(() -> proceed(call)).get());
+        inside.add(call -> {
+            Object first = proceed(call);
+            assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(
+                            () -> pool.submit(() -> proceed(call)).get())))
+                    .hasMessageContaining("while an earlier call of it still runs");
+            return first;
+        });
+
+        call("now");
+
+        assertCompleted();
+        assertThat(orders.handled).hasSize(1);
+    }
+
+    @Test
+    void stopCancelsTheFutureOfAThreadThatNobodyAwaits() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        inside.add(timeLimit(AdviceOnOtherThreadsTests::tooSlow));
+        inside.add(call -> {
+            Object first = proceed(call);
+            started.countDown();
+            awaitLatch(mayEnd);
+            return first;
+        });
+        orders.calls.add(() -> work);
+
+        catchThrowable(() -> call("later"));
+        assertStillHandled();
+        delivery.call().stop();
+
+        await().until(work::isCancelled);
+        await().until(() -> delivery.processed().isDone());
+        assertThat(container.store.completions()).isEmpty();
+        assertThat(container.store.releases()).as("its work may continue").isEmpty();
     }
 
     @Test
