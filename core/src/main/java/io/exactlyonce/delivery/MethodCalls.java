@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +105,7 @@ public final class MethodCalls {
             work = future;
         }
 
-        /** Lets another thread call the method, if it has failed and this thread has not left. */
+        /** Lets another thread repeat the method, if the method has failed and this thread is still inside advice. */
         synchronized boolean letRepeat(OtherThread next) {
             CompletableFuture<?> latest = work;
             boolean mayRepeat = hasFailed || (latest != null && latest.isCompletedExceptionally());
@@ -112,6 +113,8 @@ public final class MethodCalls {
                 return false;
             }
             work = next;
+            // When the next thread has left, it has committed or failed, so yet another thread may call.
+            hasFailed = true;
             next.repeated = this;
             return true;
         }
@@ -119,7 +122,6 @@ public final class MethodCalls {
         private synchronized void hasRepeated(OtherThread next) {
             if (work == next) {
                 work = next.running();
-                hasFailed = next.hasFailed;
             }
         }
 
@@ -238,7 +240,7 @@ public final class MethodCalls {
                 return false;
             }
             if (isRunning(before)) {
-                if (before instanceof OtherThread first && call instanceof OtherThread next && first.letRepeat(next)) {
+                if (call instanceof OtherThread next && isRepeat(before, next)) {
                     return true;
                 }
                 if (before == latest) {
@@ -247,6 +249,16 @@ public final class MethodCalls {
             }
         } while (!LATEST.compareAndSet(this, before, call));
         return true;
+    }
+
+    /** Returns whether a thread may repeat what has failed on the thread of a running call, or on one that repeats that. */
+    private static boolean isRepeat(@Nullable CompletableFuture<?> running, OtherThread next) {
+        for (CompletableFuture<?> at = running; at instanceof OtherThread other; at = other.running()) {
+            if (other.letRepeat(next)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isRunning(@Nullable CompletableFuture<?> call) {
@@ -277,13 +289,23 @@ public final class MethodCalls {
 
     /**
      * Returns a future for advice that completes like the method's. If advice ends it, for example with {@code
-     * orTimeout}, the method's own does not end.
+     * orTimeout}, the method's own does not end. Only its cancellation is passed on.
      */
     public static CompletableFuture<?> mirror(CompletableFuture<?> work) {
         CompletableFuture<@Nullable Object> mirror = new CompletableFuture<>() {
             @Override
             public boolean cancel(boolean mayInterrupt) {
-                return work.cancel(mayInterrupt);
+                return isDone() ? isCancelled() : work.cancel(mayInterrupt);
+            }
+
+            @Override
+            public Executor defaultExecutor() {
+                return work.defaultExecutor();
+            }
+
+            @Override
+            public <U> CompletableFuture<U> newIncompleteFuture() {
+                return work.newIncompleteFuture();
             }
         };
         whenDone(work, (result, failure) -> transfer(mirror, result, failure));

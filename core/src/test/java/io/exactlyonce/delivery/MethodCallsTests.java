@@ -11,10 +11,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -301,6 +303,45 @@ class MethodCallsTests {
 
         assertThat(work).isCancelled();
         assertThat(ending).isCancelled();
+    }
+
+    @Test
+    void cancellationIsPassedOnUntilAdviceHasEndedItsFuture() {
+        CompletableFuture<String> first = new CompletableFuture<>();
+        CompletableFuture<String> second = new CompletableFuture<>();
+
+        assertThat(MethodCalls.mirror(first).cancel(true)).isTrue();
+        CompletableFuture<?> ended = MethodCalls.mirror(second);
+        ended.completeExceptionally(new TimeoutException("too slow"));
+
+        assertThat(ended.cancel(true)).isFalse();
+        assertThat(first).isCancelled();
+        assertThat(second).isNotDone();
+    }
+
+    /** Applications make such futures to carry a context. */
+    @Test
+    void mirrorHasTheExecutorAndTheKindOfTheFuture() {
+        Executor own = Runnable::run;
+        CompletableFuture<String> work = new CompletableFuture<>() {
+            @Override
+            public Executor defaultExecutor() {
+                return own;
+            }
+
+            @Override
+            public <U> CompletableFuture<U> newIncompleteFuture() {
+                return new CompletableFuture<>() {
+                    @Override
+                    public String toString() {
+                        return "of the application";
+                    }
+                };
+            }
+        };
+
+        assertThat(MethodCalls.mirror(work).defaultExecutor()).isSameAs(own);
+        assertThat(MethodCalls.mirror(work).thenApply(result -> result)).hasToString("of the application");
     }
 
     @Test

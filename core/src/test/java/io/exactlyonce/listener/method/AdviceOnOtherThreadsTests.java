@@ -21,6 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -541,6 +542,68 @@ class AdviceOnOtherThreadsTests {
 
         assertCompleted();
         assertThat(orders.handled).hasSize(2);
+    }
+
+    private MethodInterceptor retryOnOtherThreads(int attempts) {
+        return call -> {
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    Object returned = pool.submit(() -> proceed(call)).get();
+                    return returned instanceof CompletableFuture<?> work
+                            ? CompletableFuture.completedFuture(work.join())
+                            : returned;
+                } catch (ExecutionException | CompletionException failure) {
+                    if (attempt == attempts) {
+                        throw failure;
+                    }
+                }
+            }
+        };
+    }
+
+    private void failing(int times, String name) {
+        for (int time = 0; time < times; time++) {
+            orders.calls.add(() -> {
+                if (name.equals("now")) {
+                    throw new IllegalStateException("not connected");
+                }
+                return CompletableFuture.failedFuture(new IllegalStateException("not connected"));
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"now", "later"})
+    void eachAttemptMayHaveAThreadOfItsOwn(String name) throws Exception {
+        inside.add(call -> pool.submit(() -> proceed(call)).get());
+        inside.add(call -> {
+            assertThat(catchThrowable(() -> future(proceed(call)).join())).hasStackTraceContaining("not connected");
+            return proceed(call);
+        });
+        inside.add(retryOnOtherThreads(2));
+        failing(3, name);
+
+        call(name);
+
+        assertCompleted();
+        assertThat(orders.handled).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"now", "later"})
+    void retriesOnOtherThreadsMayBeNested(String name) throws Exception {
+        inside.add(call -> pool.submit(() -> proceed(call)).get());
+        inside.add(call -> {
+            assertThat(catchThrowable(() -> future(call.proceed()).join())).hasStackTraceContaining("not connected");
+            return retryOnOtherThreads(2).invoke(call);
+        });
+        inside.add(retryOnOtherThreads(2));
+        failing(3, name);
+
+        call(name);
+
+        assertCompleted();
+        assertThat(orders.handled).hasSize(4);
     }
 
     @Test
