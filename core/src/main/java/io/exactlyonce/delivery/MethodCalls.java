@@ -66,8 +66,8 @@ public final class MethodCalls {
     }
 
     /**
-     * One thread's way through advice and method. Completes when the thread has left all advice, unless nobody waits for
-     * that.
+     * A thread of advice, from the first advice that the thread enters until it has left all. If the container waits for
+     * the thread, this future completes then.
      */
     private static final class OtherThread extends CompletableFuture<@Nullable Object> {
 
@@ -199,7 +199,7 @@ public final class MethodCalls {
         }
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // The action completes another future, which somebody awaits.
+    @SuppressWarnings("FutureReturnValueIgnored") // Callers await the future that the action completes.
     private static void whenDone(
             CompletableFuture<?> future, BiConsumer<@Nullable Object, @Nullable Throwable> action) {
         future.whenComplete(action);
@@ -240,7 +240,7 @@ public final class MethodCalls {
                 return false;
             }
             if (isRunning(before)) {
-                if (call instanceof OtherThread next && isRepeat(before, next)) {
+                if (call instanceof OtherThread next && letRepeat(before, next)) {
                     return true;
                 }
                 if (before == latest) {
@@ -251,8 +251,13 @@ public final class MethodCalls {
         return true;
     }
 
-    /** Returns whether a thread may repeat what has failed on the thread of a running call, or on one that repeats that. */
-    private static boolean isRepeat(@Nullable CompletableFuture<?> running, OtherThread next) {
+    /**
+     * Lets a thread repeat a failed call of the method. The failed call is that of the running thread, or that of a thread
+     * which repeats the running one's.
+     *
+     * @return false if none of these calls has failed
+     */
+    private static boolean letRepeat(@Nullable CompletableFuture<?> running, OtherThread next) {
         for (CompletableFuture<?> at = running; at instanceof OtherThread other; at = other.running()) {
             if (other.letRepeat(next)) {
                 return true;

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.MethodCalls;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
@@ -193,7 +194,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
 
         @Override
         public @Nullable Object proceed() throws Throwable {
-            return invocation.isElsewhere() ? invocation.elsewhere(super::proceed) : super.proceed();
+            MethodCalls calls = invocation.calls();
+            return calls.isElsewhere() ? calls.elsewhere(super::proceed) : super.proceed();
         }
 
         @Override

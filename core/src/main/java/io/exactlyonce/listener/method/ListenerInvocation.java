@@ -82,6 +82,10 @@ final class ListenerInvocation implements Handler {
         this.calls = new MethodCalls(handler.method());
     }
 
+    MethodCalls calls() {
+        return calls;
+    }
+
     List<Message<?>> messages() {
         return messages;
     }
@@ -267,16 +271,6 @@ final class ListenerInvocation implements Handler {
         } finally {
             inTransaction = null;
         }
-    }
-
-    /** Returns whether advice is about to be called on another thread than the container's. */
-    boolean isElsewhere() {
-        return calls.isElsewhere();
-    }
-
-    /** Calls the remaining advice of a proxy, and the method, on another thread than the container's. */
-    @Nullable Object elsewhere(MethodCalls.Advice advice) throws Throwable {
-        return calls.elsewhere(advice);
     }
 
     /** Runs the third step, after all advice of a proxy. Calls the method, or the bean's next proxy. */

@@ -80,6 +80,7 @@ class AdviceOnOtherThreadsTests {
     private final CountDownLatch started = new CountDownLatch(1);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
     private final AtomicReference<Future<?>> elsewhere = new AtomicReference<>();
+    private final AtomicReference<CompletableFuture<Object>> answer = new AtomicReference<>();
 
     private Delivery delivery = ListenerRig.delivery();
 
@@ -314,24 +315,31 @@ class AdviceOnOtherThreadsTests {
         return (CompletableFuture<Object>) returned;
     }
 
+    /** The future that advice has returned. */
+    private CompletableFuture<Object> given(CompletableFuture<Object> future) {
+        answer.set(future);
+        return future;
+    }
+
+    /** Ends the future of advice, like {@code completeOnTimeout} and {@code orTimeout}. */
+    private void endAnswer(boolean isFallback) {
+        if (isFallback) {
+            answer.get().complete("fallback");
+        } else {
+            answer.get().completeExceptionally(new TimeoutException("too slow"));
+        }
+    }
+
     /** Like time limits of futures. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void futureOfTheHandlerDecidesIfThatOfTheAdviceEndsEarlier(boolean isFallback, boolean succeeds) throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
-        AtomicReference<CompletableFuture<Object>> limited = new AtomicReference<>();
         orders.calls.add(() -> work);
-        inside.add(call -> {
-            limited.set(future(call.proceed()).thenApply(result -> result));
-            return limited.get();
-        });
+        inside.add(call -> given(future(call.proceed()).thenApply(result -> result)));
 
         call("later");
-        if (isFallback) {
-            limited.get().complete("fallback");
-        } else {
-            limited.get().completeExceptionally(new TimeoutException("too slow"));
-        }
+        endAnswer(isFallback);
         assertStillHandled();
         if (succeeds) {
             work.complete("shipped");
@@ -358,16 +366,12 @@ class AdviceOnOtherThreadsTests {
     @ValueSource(booleans = {true, false})
     void stopCancelsTheFutureOfTheHandlerBehindThatOfItsAdvice(boolean hasAdviceEnded) throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
-        AtomicReference<CompletableFuture<Object>> limited = new AtomicReference<>();
         orders.calls.add(() -> work);
-        inside.add(call -> {
-            limited.set(future(call.proceed()).thenApply(result -> result));
-            return limited.get();
-        });
+        inside.add(call -> given(future(call.proceed()).thenApply(result -> result)));
 
         call("later");
         if (hasAdviceEnded) {
-            limited.get().complete("fallback");
+            endAnswer(true);
         }
         delivery.call().stop();
 
@@ -427,19 +431,11 @@ class AdviceOnOtherThreadsTests {
     @ValueSource(booleans = {true, false})
     void adviceCannotEndTheFutureOfTheHandler(boolean isFallback) throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
-        AtomicReference<CompletableFuture<Object>> given = new AtomicReference<>();
         orders.calls.add(() -> work);
-        inside.add(call -> {
-            given.set(future(call.proceed()));
-            return given.get();
-        });
+        inside.add(call -> given(future(call.proceed())));
 
         call("later");
-        if (isFallback) {
-            given.get().complete("fallback");
-        } else {
-            given.get().completeExceptionally(new TimeoutException("too slow"));
-        }
+        endAnswer(isFallback);
         assertStillHandled();
         work.complete("shipped");
 
@@ -495,25 +491,21 @@ class AdviceOnOtherThreadsTests {
     @Test
     void containersThreadMayBeTheOtherThreadOfItsOwnCallLater() throws Exception {
         ExecutorService only = Executors.newSingleThreadExecutor();
-        AtomicReference<CompletableFuture<Object>> limited = new AtomicReference<>();
-        inside.add(call -> {
-            limited.set(CompletableFuture.supplyAsync(
-                            () -> {
-                                try {
-                                    return future(proceed(call));
-                                } catch (Exception failure) {
-                                    throw new CompletionException(failure);
-                                }
-                            },
-                            only)
-                    .thenCompose(work -> work));
-            return limited.get();
-        });
+        inside.add(call -> given(CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return future(proceed(call));
+                            } catch (Exception failure) {
+                                throw new CompletionException(failure);
+                            }
+                        },
+                        only)
+                .thenCompose(work -> work)));
         orders.calls.add(slowly(() -> CompletableFuture.completedFuture("shipped")));
 
         only.submit(() -> call("later")).get();
         awaitLatch(started);
-        limited.get().completeExceptionally(new TimeoutException("too slow"));
+        endAnswer(false);
         assertStillHandled();
         mayEnd.countDown();
 
@@ -522,16 +514,22 @@ class AdviceOnOtherThreadsTests {
         assertThat(only.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
     }
 
+    private void failing(int times, String name) {
+        for (int time = 0; time < times; time++) {
+            orders.calls.add(() -> {
+                if (name.equals("now")) {
+                    throw new IllegalStateException("not connected");
+                }
+                return CompletableFuture.failedFuture(new IllegalStateException("not connected"));
+            });
+        }
+    }
+
     /** A retry on yet another thread, which the thread of the first call waits for. */
     @ParameterizedTest
     @ValueSource(strings = {"now", "later"})
     void anotherThreadMayRepeatACallThatHasFailed(String name) throws Exception {
-        orders.calls.add(() -> {
-            if (name.equals("now")) {
-                throw new IllegalStateException("not connected");
-            }
-            return CompletableFuture.failedFuture(new IllegalStateException("not connected"));
-        });
+        failing(1, name);
         inside.add(call -> pool.submit(() -> proceed(call)).get());
         inside.add(call -> {
             assertThat(catchThrowable(() -> future(proceed(call)).join())).hasStackTraceContaining("not connected");
@@ -559,17 +557,6 @@ class AdviceOnOtherThreadsTests {
                 }
             }
         };
-    }
-
-    private void failing(int times, String name) {
-        for (int time = 0; time < times; time++) {
-            orders.calls.add(() -> {
-                if (name.equals("now")) {
-                    throw new IllegalStateException("not connected");
-                }
-                return CompletableFuture.failedFuture(new IllegalStateException("not connected"));
-            });
-        }
     }
 
     @ParameterizedTest
