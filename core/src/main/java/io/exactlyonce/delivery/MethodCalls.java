@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.boundary.Causes;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -105,23 +106,32 @@ public final class MethodCalls {
             work = future;
         }
 
+        private synchronized boolean isFailure() {
+            return hasFailed || (work != null && work.isCompletedExceptionally());
+        }
+
         /** Lets another thread repeat the method, if the method has failed and this thread is still inside advice. */
         synchronized boolean letRepeat(OtherThread next) {
-            CompletableFuture<?> latest = work;
-            boolean mayRepeat = hasFailed || (latest != null && latest.isCompletedExceptionally());
-            if (hasLeft || isInMethod || isRunning(latest) || !mayRepeat) {
+            if (hasLeft || isInMethod || isRunning(work) || !isFailure()) {
                 return false;
             }
             work = next;
-            // When the next thread has left, it has committed or failed, so yet another thread may call.
-            hasFailed = true;
             next.repeated = this;
             return true;
         }
 
+        /**
+         * Takes over whether another thread's repetition has failed, because that thread has left. After a success, this
+         * thread's advice may still commit.
+         */
         private synchronized void hasRepeated(OtherThread next) {
             if (work == next) {
+                hasFailed = next.isFailure();
                 work = next.running();
+            }
+            OtherThread first = repeated;
+            if (hasLeft && first != null) {
+                first.hasRepeated(next);
             }
         }
 
@@ -199,10 +209,13 @@ public final class MethodCalls {
         }
     }
 
+    /** Runs none of the application's code, unlike the future's own {@code whenComplete}. */
     @SuppressWarnings("FutureReturnValueIgnored") // Callers await the future that the action completes.
     private static void whenDone(
             CompletableFuture<?> future, BiConsumer<@Nullable Object, @Nullable Throwable> action) {
-        future.whenComplete(action);
+        CompletableFuture.allOf(future)
+                .whenComplete((none, failure) -> action.accept(
+                        failure == null ? future.join() : null, failure == null ? null : Causes.unwrap(failure)));
     }
 
     private static void transfer(
@@ -296,6 +309,7 @@ public final class MethodCalls {
      * Returns a future for advice that completes like the method's. If advice ends it, for example with {@code
      * orTimeout}, the method's own does not end. Only its cancellation is passed on.
      */
+    @SuppressWarnings("FutureReturnValueIgnored") // Advice gets the future that the action completes.
     public static CompletableFuture<?> mirror(CompletableFuture<?> work) {
         CompletableFuture<@Nullable Object> mirror = new CompletableFuture<>() {
             @Override
@@ -313,7 +327,7 @@ public final class MethodCalls {
                 return work.newIncompleteFuture();
             }
         };
-        whenDone(work, (result, failure) -> transfer(mirror, result, failure));
+        work.whenComplete((result, failure) -> transfer(mirror, result, failure));
         return mirror;
     }
 

@@ -15,6 +15,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -213,6 +215,143 @@ class MethodCallsTests {
         } catch (Throwable error) {
             throw new AssertionError(error);
         }
+    }
+
+    /** A thread inside advice, which does what the test says. */
+    private final class Inside {
+
+        private final ExecutorService thread = Executors.newSingleThreadExecutor();
+        private final SynchronousQueue<Runnable> steps = new SynchronousQueue<>();
+        private final CompletableFuture<?> hasLeft = CompletableFuture.runAsync(this::enter, thread);
+        private boolean isLeaving;
+
+        private void enter() {
+            try {
+                calls.elsewhere(() -> {
+                    while (!isLeaving) {
+                        steps.take().run();
+                    }
+                    return "left";
+                });
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        }
+
+        private <T> T step(Callable<T> step) throws Exception {
+            FutureTask<T> task = new FutureTask<>(step);
+            assertThat(steps.offer(task, 10, TimeUnit.SECONDS)).isTrue();
+            return task.get(10, TimeUnit.SECONDS);
+        }
+
+        /** Tries to begin a call. Returns whether it was not refused. */
+        boolean begins() throws Exception {
+            return step(() -> {
+                try {
+                    return calls.begin();
+                } catch (IllegalStateException refused) {
+                    return false;
+                }
+            });
+        }
+
+        void ends(boolean hasFailed) throws Exception {
+            step(() -> {
+                calls.leaveMethod(null, hasFailed);
+                return true;
+            });
+        }
+
+        void leaves() throws Exception {
+            step(() -> isLeaving = true);
+            hasLeft.get(10, TimeUnit.SECONDS);
+            thread.shutdown();
+        }
+    }
+
+    @Test
+    void successOfARepetitionMayBeCommittedByTheAdviceOfTheFirstThread() throws Exception {
+        Inside first = new Inside();
+        Inside second = new Inside();
+        Inside third = new Inside();
+        assertThat(first.begins()).isTrue();
+        first.ends(true);
+        assertThat(second.begins()).isTrue();
+        second.ends(false);
+        assertThat(third.begins()).as("the second may commit").isFalse();
+        second.leaves();
+
+        assertThat(third.begins()).as("the first may commit").isFalse();
+        CompletableFuture<?> running = calls.end(true);
+        assertThat(running).isNotDone();
+        third.leaves();
+        first.leaves();
+        assertThat(running.join()).isEqualTo("left");
+    }
+
+    /** The second thread leaves while, or after, the third repeats its failed call. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void successOfANestedRepetitionMayBeCommittedByTheAdviceOfTheFirstThread(boolean leavesEarly) throws Exception {
+        Inside first = new Inside();
+        Inside second = new Inside();
+        Inside third = new Inside();
+        Inside fourth = new Inside();
+        assertThat(first.begins()).isTrue();
+        first.ends(true);
+        assertThat(second.begins()).isTrue();
+        second.ends(true);
+        assertThat(third.begins()).isTrue();
+        if (leavesEarly) {
+            second.leaves();
+        }
+        assertThat(first.begins()).isFalse();
+        assertThat(fourth.begins()).isFalse();
+        third.ends(false);
+        third.leaves();
+        if (!leavesEarly) {
+            second.leaves();
+        }
+
+        assertThat(fourth.begins()).as("the first may commit").isFalse();
+        fourth.leaves();
+        first.leaves();
+        assertThat(calls.end(true)).isNull();
+    }
+
+    @Test
+    void eachThreadMayRepeatWhatHasFailedOnTheOneBefore() throws Exception {
+        Inside first = new Inside();
+        assertThat(first.begins()).isTrue();
+        first.ends(true);
+        for (int attempt = 0; attempt < 3; attempt++) {
+            Inside next = new Inside();
+            assertThat(next.begins()).isTrue();
+            next.ends(true);
+            next.leaves();
+        }
+        assertThat(first.begins()).as("the first thread itself").isTrue();
+        first.ends(false);
+        first.leaves();
+    }
+
+    /** A future that carries a context, which is closed. */
+    @Test
+    void futureThatNothingCanBeDerivedFromIsAwaited() {
+        CompletableFuture<String> work = new CompletableFuture<>() {
+            @Override
+            public <U> CompletableFuture<U> newIncompleteFuture() {
+                throw new IllegalStateException("The context is closed");
+            }
+        };
+        calls.begin();
+        calls.leaveMethod(work, false);
+
+        CompletableFuture<?> ending = calls.endWith(work, () -> {});
+        assertThat(ending).isNotDone();
+        work.complete("shipped");
+
+        assertThat(ending.join()).isEqualTo("shipped");
     }
 
     @Test
